@@ -1,4 +1,4 @@
-"""What a person sees of a crawl: a line every few seconds, and a table at its end."""
+"""Shows the progress of a crawl: a line every few seconds, and a table at its end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SPARED_FOR = {"copy_depth": "found on copies of copies", "fruitless": "nothing 
 
 
 class Row(NamedTuple):
-    """A line of the table; an indented one is part of the row above it that is not."""
+    """A row of the table; an indented row is part of the last one that is not indented."""
 
     name: str
     number: int
@@ -46,20 +46,21 @@ class Row(NamedTuple):
 
 
 class _Terminal(Terminal):
-    """A terminal whose reader may leave; what rich does then, ``SystemExit``, would hang a crawl.
+    """A terminal whose reader may disappear.
 
-    An exception in the handler of a signal keeps Scrapy's engine from ending.
+    rich would then raise ``SystemExit``. An exception in a signal handler keeps Scrapy's engine
+    from ending.
     """
 
     def __init__(self, file: IO[str]) -> None:
         super().__init__(file=file, highlight=False, markup=False)
 
     def on_broken_pipe(self) -> None:
-        """Say nothing more."""
+        """Print nothing any more."""
         self.quiet = True
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, unless the file is closed or its disk is full."""
+        """Print, unless the file is closed or the disk is full."""
         try:
             super().print(*objects, **options)
         except (OSError, ValueError):
@@ -69,8 +70,8 @@ class _Terminal(Terminal):
 class Console:
     """Extension that reports on a :class:`SiteSpider`, on standard error.
 
-    ``CONSOLE_INTERVAL`` is the number of seconds between two lines of progress; 0 means none. On a
-    terminal there is one line that moves.
+    ``CONSOLE_INTERVAL`` is the number of seconds between two lines of progress; 0: none. A terminal
+    shows a single line that is updated.
     """
 
     def __init__(self, crawler: Crawler, interval: float, terminal: Terminal) -> None:
@@ -88,7 +89,7 @@ class Console:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to a crawl of the site spider; of others there is nothing to tell."""
+        """Connect to a crawl of the spider `site`; other crawls are not reported."""
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a reason would be a warning in every other crawl
         with name_setting("CONSOLE_INTERVAL"):
@@ -103,14 +104,14 @@ class Console:
         return console
 
     def opened(self) -> None:
-        """Begin to report."""
+        """Start reporting."""
         if self.interval > 0:
             self._task = create_looping_call(self.show_line)
             interval = min(self.interval, _LIVE_INTERVAL) if self.is_live else self.interval
             self._task.start(interval, now=self.is_live)
 
     def closed(self, spider: Spider, reason: str) -> None:
-        """End the lines; the table follows when the feeds are written."""
+        """Stop the lines. The table follows when the feeds are written."""
         self._reason = reason
         if self._task is not None and self._task.running:
             self._task.stop()
@@ -118,15 +119,15 @@ class Console:
                 self._write_live("")
 
     def feed_closed(self, slot: Any) -> None:
-        """Remember where the items went."""
+        """Remember where the items were written."""
         self.feeds.append((slot.uri, slot.itemcount))
 
     def dropped(self, item: Any) -> None:
-        """Remember a dropped page, to show how to ask about it."""
+        """Remember a dropped page, for the example that shows how to ask about it."""
         self.dropped_url = self.dropped_url or getattr(item, "url", None)
 
     def show_line(self) -> None:
-        """Print how far the crawl is."""
+        """Print the progress of the crawl."""
         stats = self.crawler.stats.get_stats()
         pages = stats.get("site/pages", 0)
         now = monotonic()
@@ -153,7 +154,7 @@ class Console:
         self.terminal.print(line[:room].ljust(room), end="\r", soft_wrap=True)
 
     def show_table(self) -> None:
-        """Print what became of the pages, unless the crawl never began."""
+        """Print the summary table, unless the crawl never began."""
         stats = self.crawler.stats.get_stats()
         seconds = monotonic() - self._started
         table = Table.grid(padding=(0, 2))
@@ -189,9 +190,9 @@ class Console:
 
 
 def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
-    """The table of a crawl, from Scrapy's statistics.
+    """The summary table of a crawl, from Scrapy's statistics.
 
-    What is indented under ``pages fetched`` adds up to it, and the verdicts add up to the pages
+    The indented rows below ``pages fetched`` add up to it, and the verdicts add up to the pages
     that became items.
     """
     types = _counts_of(stats, "site/other_content_types/")

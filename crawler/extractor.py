@@ -1,4 +1,4 @@
-"""What takes the main text out of a page: this package, or the function that a setting names."""
+"""The function that extracts main text: that of this package, or the one that a setting names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tree = Document | Any  # Any: one of chrome.document.TREES
 
 
 class Extractor(Protocol):
-    """Takes the HTML, or its tree, and what is known of the template of its site."""
+    """Takes HTML, or its tree, and what is known about the template of its site."""
 
     def __call__(
         self, html: str | bytes | Tree, template: AbstractSet[int] = frozenset(), /
@@ -25,17 +25,17 @@ class Extractor(Protocol):
 def extract_main_text(
     html: str | bytes | Tree, template: AbstractSet[int] = frozenset()
 ) -> MainText:
-    """This package's extractor."""
+    """The extractor of this package."""
     return strip_chrome(html, template=template)
 
 
 def text_of(found: MainText | str) -> str:
-    """The text of what an extractor returns."""
+    """The text in the result of an extractor."""
     return found if isinstance(found, str) else found.text
 
 
 def load_extractor(config: DedupConfig) -> Extractor:
-    """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
+    """The function that ``DEDUP_EXTRACTOR`` names, or that of this package.
 
     Raises :class:`ConfigError` if there is no such function.
     """

@@ -1,4 +1,4 @@
-"""The item of the site spider, one HTML page, and what items of any type have in a field."""
+"""The item of the spider `site`, one HTML page, and the fields of items of any type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from .chrome.page.encoding import as_builtin
 
 @dataclass
 class Page:
-    """A page as it was fetched, its main text, and what the filter decided about it.
+    """A page as fetched, its main text, and the verdict of the filter.
 
-    ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601, ``date`` when the
-    page says that it was published, in its own words. ``canonical`` is an http(s) address or None,
-    ``title`` has up to 1,000 characters. ``html`` and ``text`` stay out of the log,
-    which prints every dropped item. ``main`` is the main text with what the filter wants to know
-    of it besides, and ``file`` the bytes of a PDF or the like, of which the filter takes the text;
-    both are no fields, so that feeds do not hold them.
+    ``url`` is the URL after redirects and ``fetched_at`` a UTC time in ISO 8601. ``date`` is the
+    date of publication, as written in the page. ``canonical`` is an http(s) URL or None, and
+    ``title`` has up to 1,000 characters. ``html`` and ``text`` are kept out of the log, which
+    prints every dropped item. ``main`` is the main text with its details for the filter, and
+    ``file`` the bytes of a file such as a PDF; neither is a field, so feeds do not contain them.
     """
 
     url: str
@@ -39,9 +38,10 @@ class Page:
 
 
 def value_of(item: Any, name: str) -> Any:
-    """What an item has in a field, None if nothing; a :class:`~collections.defaultdict` gets none.
+    """The value of an item's field, None if there is none.
 
-    Of an instance of a class derived from str or bytes, its text.
+    It adds nothing to a :class:`~collections.defaultdict`, and turns subclasses of str and bytes
+    into plain ones.
 
     >>> from collections import defaultdict
     >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)

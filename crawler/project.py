@@ -1,4 +1,4 @@
-"""What a Scrapy project tells the filter."""
+"""The configuration of the filter in a Scrapy project."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .dedup.config import DedupConfig
 
 
 def project_config(settings: Mapping[str, Any]) -> DedupConfig:
-    """The configuration in Scrapy settings, a relative ``DEDUP_DATA_DIR`` taken from scrapy.cfg on.
+    """The configuration in Scrapy settings; ``DEDUP_DATA_DIR`` is relative to scrapy.cfg.
 
-    So a crawl and a command find the same index from whatever subfolder they are started. Raises
-    :class:`ConfigError`, which names the setting, for a value that cannot be used.
+    So crawls and commands find the same index from every subfolder. Raises :class:`ConfigError`,
+    which names the setting, for an invalid value.
     """
     config = DedupConfig.from_settings(settings)
     return replace(config, data_dir=Path(closest_scrapy_cfg()).parent / config.data_dir)

@@ -1,4 +1,4 @@
-"""What differs between Scrapy 2.13 and the newest; no other file asks which of them is there."""
+"""Differences between Scrapy 2.13 and later versions; no other file handles them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _TAKES_CLOSE_SPIDER = hasattr(scrapy.crawler, "CloseSpider")
 
 
 def adapt_pipeline(pipeline: Any) -> None:
-    """Let Scrapy 2.13, which waits for Deferreds alone, wait for a pipeline to open and close."""
+    """Let Scrapy 2.13, which only waits for Deferreds, wait for a pipeline to open and close."""
     if _HAS_COROUTINES:
         return
     for name in ("open_spider", "close_spider"):
@@ -75,9 +75,9 @@ def adapt_pipeline(pipeline: Any) -> None:
 
 
 def ignores_start_requests(spider: type[scrapy.Spider]) -> bool:
-    """Whether a spider begins with ``start_requests()`` alone, which this Scrapy does not call.
+    """Whether a spider only has ``start_requests()``, which this Scrapy does not call.
 
-    Those of scrapy-redis do, too, but take their requests whenever they are idle.
+    Spiders of scrapy-redis take their requests when they are idle, and do not count.
     """
     is_called = hasattr(scrapy.Spider, "start_requests")  # since Scrapy 2.16 it is not
     begins = hasattr(spider, "start_requests") and spider.start is scrapy.Spider.start
@@ -85,12 +85,12 @@ def ignores_start_requests(spider: type[scrapy.Spider]) -> bool:
 
 
 def start_failure(error: Exception, reason: str) -> Exception:
-    """The exception by which a pipeline that cannot open ends the crawl."""
+    """The exception with which a pipeline that cannot open ends the crawl."""
     return CloseSpider(reason) if _TAKES_CLOSE_SPIDER else error
 
 
 def after_stop(crawler: Crawler, action: Callable[[], None]) -> None:
-    """Do something when the crawl is over, after all signals, statistics and feeds."""
+    """Run an action after the crawl, its signals, statistics and feeds."""
     if _HAS_COROUTINES:
         stop = crawler.stop_async
 
@@ -121,9 +121,9 @@ async def close_spider(engine: ExecutionEngine, reason: str) -> None:
 
 
 def before_close(engine: Any, action: Callable[[Any], None]) -> None:
-    """Call `action` with what takes requests out of the spider's start() before a spider closes.
+    """Call `action` before a spider closes, with the loop over its ``start()``.
 
-    That is None when it has come to its end.
+    That is None if it has come to its end.
     """
     if _HAS_COROUTINES:
         close: Callable[..., Awaitable[None]] = engine.close_spider_async
@@ -147,9 +147,9 @@ def before_close(engine: Any, action: Callable[[Any], None]) -> None:
 
 
 def look_for_requests(engine: Any) -> None:
-    """Let an engine that waits look at once whether there are requests, or its spider is idle.
+    """Let an idle engine check at once for requests, or whether its spider is idle.
 
-    Of itself it does so every five seconds.
+    By itself it does so every five seconds.
     """
     slot = getattr(engine, "_slot", None)
     if slot is not None:

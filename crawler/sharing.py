@@ -17,11 +17,11 @@ _SECONDS = 30.0
 
 
 class StayOpen:
-    """Extension that keeps a crawler open for a while when it has nothing to do.
+    """Extension that keeps an idle crawler open for a while.
 
-    A queue that others fill may be empty for a moment: while the first pages are on their way, or
-    while another crawler has taken the last request and will find links. The crawler closes when it
-    had nothing to do for ``STAY_OPEN`` seconds, 30 if unset. Scrapy looks into the queue of an idle
+    A queue that other crawlers fill may be empty for a moment: while the first pages are fetched,
+    or while another crawler has taken the last request and will find links. The crawler closes
+    after ``STAY_OPEN`` seconds without work, 30 by default. Scrapy checks the queue of an idle
     crawler every five seconds.
     """
 
@@ -40,10 +40,10 @@ class StayOpen:
         return extension
 
     def busy(self) -> None:
-        """Note that there was something to do."""
+        """Note that there was work."""
         self._last = monotonic()
 
     def idle(self) -> None:
-        """Ask for more time, unless it is up."""
+        """Keep the spider open, unless the time is up."""
         if monotonic() - self._last < self._seconds:
             raise DontCloseSpider

@@ -1,4 +1,4 @@
-"""An error at the start of a crawl is one line in the log, not a traceback."""
+"""An error at the start of a crawl is one line in the log, without a traceback."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _TOLD = "(logged)"
 
 
 def speak_plainly() -> None:
-    """Log this package's own errors as their text alone when they end a crawl.
+    """Log only the message of this package's errors if they end a crawl.
 
-    Scrapy lets an exception that stops a crawl at its start fall through to asyncio, before 2.14 to
-    Twisted, which logs it with a traceback, Twisted twice. Ours say what to do next; forty lines of
-    frames would hide that.
+    Scrapy passes an exception at the start of a crawl to asyncio, before 2.14 to Twisted, which
+    logs it with a traceback, Twisted twice. Our messages say what to do, and forty lines of frames
+    would hide that.
     """
     for name in ("asyncio", "twisted"):
         logging.getLogger(name).addFilter(_text_only)
 
 
 def mark_told(error: DedupError) -> None:
-    """Note that the log has an error already."""
+    """Note that an error has already been logged."""
     error.add_note(_TOLD)
 
 
@@ -42,7 +42,7 @@ def _text_only(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def name_setting(setting: str) -> Iterator[None]:
-    """Turn the :class:`ValueError` of who reads a setting into one that names it."""
+    """Turn a :class:`ValueError` into an error that names the setting."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Terminals that people read, as wide as they say they are."""
+"""Terminals with the width that they report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleDimensions
 
 
 def measure_width(console: Console) -> Console:
-    """The console, which of itself takes each dumb terminal (``TERM``) for 80 columns wide."""
+    """A console of the right width; rich takes every dumb terminal (``TERM``) for 80 columns."""
     if console.is_dumb_terminal:
         console.size = ConsoleDimensions(*get_terminal_size())
     return console

@@ -1,4 +1,4 @@
-"""Words as people are shown them: numbers with what they count, and words of a bearable length."""
+"""Numbers, similarities and URLs as people read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONG: Final = 100  # characters of a word, beyond which nobody reads it
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun, with what else of the words depends on it; *many*: another than -s.
+    """A number with its noun in the singular or plural; *many* is an irregular plural.
 
     >>> counted(1, "page"), counted(2000, "page"), counted(0, "story", "stories")
     ('1 page', '2,000 pages', '0 stories')
@@ -19,7 +19,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def left_unchecked(pages: int, gone: int) -> str:
-    """What an index gave no answer for: pages, and URLs that are gone.
+    """Describe the requests that an index did not answer: pages, and URLs that are gone.
 
     >>> left_unchecked(2, 1), left_unchecked(0, 3)
     ('2 pages passed unchecked and 1 URL was found gone', '3 URLs were found gone')
@@ -31,7 +31,7 @@ def left_unchecked(pages: int, gone: int) -> str:
 
 
 def round_down(similarity: float) -> float:
-    """A similarity rounded down: what is below a threshold shall not seem to reach it.
+    """A similarity rounded down, so that none below a threshold seems to reach it.
 
     >>> round_down(0.79998), round_down(0.8), round_down(0.29)
     (0.7999, 0.8, 0.29)
@@ -40,7 +40,7 @@ def round_down(similarity: float) -> float:
 
 
 def similarity_in_words(similarity: float, digits: int = 4) -> str:
-    """A similarity as it is shown, rounded down.
+    """A similarity for display, rounded down.
 
     >>> similarity_in_words(0.79998), similarity_in_words(0.9, 3)
     ('0.7999', '0.900')
@@ -58,7 +58,7 @@ def percent_similar(similarity: float, digits: int = 1) -> str:
 
 
 def threshold_in_percent(threshold: float, digits: int = 1) -> str:
-    """A threshold in percent, without the sign: all of its digits, and so many at least.
+    """A threshold in percent, without the sign, with all of its digits.
 
     >>> threshold_in_percent(0.8), threshold_in_percent(0.85125)
     ('80.0', '85.125')
@@ -74,7 +74,7 @@ def _round_to_digits(similarity: float, digits: int) -> Decimal:
 
 
 def size_in_words(size: float) -> str:
-    """A number of bytes in the largest unit of which it has one.
+    """A number of bytes in the largest fitting unit.
 
     >>> size_in_words(25184), size_in_words(999_980), size_in_words(-1.5e15)
     ('25.2 kB', '1.0 MB', '-1,500.0 TB')
@@ -91,7 +91,7 @@ def size_in_words(size: float) -> str:
 
 
 def shorten_word(word: str) -> str:
-    """A word without its middle, if it is very long.
+    """A very long word without its middle.
 
     >>> shorten_word("tea"), len(shorten_word("tea" * 1000))
     ('tea', 100)
@@ -101,7 +101,7 @@ def shorten_word(word: str) -> str:
 
 
 def shell_word(url: str) -> str | None:
-    """A stranger's URL as one word of a command to paste into a shell; None for what is no URL.
+    """A URL quoted as one word of a shell command; None if it is not a URL.
 
     >>> shell_word("http://example.com/;ls"), shell_word("https://example.com/a")
     ("'http://example.com/;ls'", 'https://example.com/a')

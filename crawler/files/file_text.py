@@ -39,7 +39,7 @@ _CONTAINER: Final = "META-INF/container.xml"
 
 
 class Unreadable(Exception):
-    """A file has no text that could be read; says why."""
+    """A file has no readable text; the message says why."""
 
 
 def read_text(data: bytes) -> tuple[str, str]:
@@ -90,9 +90,9 @@ def read_pdf(data: bytes) -> tuple[str, str]:
 
 
 def join_pages(pages: list[list[str]]) -> str:
-    """Return the lines of all pages without those that most pages have at their top or bottom.
+    """Return the lines of all pages, without those that most pages have at their top or bottom.
 
-    Numbers do not count: a running head may have that of its page.
+    Numbers do not count, because a running head may contain that of its page.
 
     >>> texts = "leaves", "stems", "roots"
     >>> pages = [["Tea today", text, f"Page {n} of 3"] for n, text in enumerate(texts, 1)]
@@ -135,7 +135,7 @@ def read_word(data: bytes) -> tuple[str, str]:
 
 
 def read_epub(archive: ZipFile) -> tuple[str, str]:
-    """Return text and title of an EPUB file, its parts in the order in which they are read."""
+    """Return text and title of an EPUB file, with its parts in reading order."""
     try:
         container = parse_xml(archive.read(_CONTAINER))
         place = container.xpath("string(//*[local-name()='rootfile']/@full-path)")
@@ -154,7 +154,7 @@ def read_epub(archive: ZipFile) -> tuple[str, str]:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root of XML, whose entities are left as they are."""
+    """Return the root of XML, without expanding entities."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
@@ -178,7 +178,7 @@ def text_of(root: Any) -> str:
 
 
 def bound_process(seconds: int) -> None:
-    """Let the process have so many seconds of CPU, bounded memory, and no file to write."""
+    """Limit the process to so many seconds of CPU, limited memory, and no file to write."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

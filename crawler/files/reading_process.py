@@ -1,7 +1,7 @@
-"""A file's text, read in a process of its own, whose time and memory are bounded.
+"""The text of a file, read in a separate process with limited time and memory.
 
-A file may be made to take hours or all memory, or to crash the library that reads it.  What it can
-do then is to end a process that does nothing else.
+A hostile file may take hours or all memory, or crash the library that reads it. Then only that
+process ends.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ FILE_TYPES: Final = frozenset(
 
 
 class FileError(Exception):
-    """A file has no text that could be read; says why in a few words."""
+    """A file has no readable text; the message says why in a few words."""
 
 
 class FileText(NamedTuple):
-    """The text of a file, its paragraphs on lines of their own, and its title, empty if none."""
+    """The text of a file, one paragraph a line, and its title, which may be empty."""
 
     text: str
     title: str
@@ -48,7 +48,7 @@ def can_read_files() -> bool:
 
 
 def is_file(data: bytes) -> bool:
-    """Return whether bytes are a PDF, or an archive as Word and EPUB files are.
+    """Return whether bytes are a PDF, or an archive such as Word and EPUB files.
 
     >>> is_file(b"%PDF-1.7"), is_file(b"<html>%PDF-</html>"), is_file("Straße".encode())
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Main text: fill it in where an item has only HTML."""
+"""The main text of items that have only HTML."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ChromePipeline:
 
 
 class MainTexts:
-    """Main texts of pages, read out of items and filled into them."""
+    """Takes the main text from the pages of items, and fills it into the items."""
 
     def __init__(
         self, config: DedupConfig, count: Callable[[str], None], trees: ResponseTrees | None = None
@@ -86,16 +86,16 @@ class MainTexts:
         self._count = count
 
     async def fill_in(self, item: Any) -> None:
-        """Fill the main text into an item that has HTML; its URL is of no interest."""
+        """Fill the main text into an item that has HTML, whatever its URL."""
         await self.take_text(item, self.reader.read_fields(item))
 
     async def take_text(
         self, item: Any, page: ItemPage, template: AbstractSet[int] = frozenset()
     ) -> MainText | str | None:
-        """The main text of an item's page, taken out of its HTML and filled in if it has none yet.
+        """The main text of an item's page, which is also filled into the item.
 
-        A :class:`MainText` if it was taken by this package. None if there is no HTML either, or a
-        file that is none; an empty text if the page has none.
+        A :class:`MainText` if this package extracted it. None if the item has neither text nor
+        HTML, or has a file that cannot be read; an empty text if the page has none.
         """
         ready = page.main or page.text
         if ready is not None:

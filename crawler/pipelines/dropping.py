@@ -1,4 +1,4 @@
-"""Why a page is dropped."""
+"""The reasons to drop a page."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _CLASSES = {Kind.EXACT: ExactDuplicate, Kind.NEAR: NearDuplicate}
 def drop_reason(verdict: Verdict, drop: AbstractSet[str]) -> DroppedPage | None:
     """The reason to drop a page, or None to let it pass.
 
-    An unchanged copy of a page that was dropped goes the way of that page, by ``standing``. An
-    unchecked page passes, whatever `drop` holds: that nobody answered is no reason to lose a page.
-    A page that is contained in another passes until the crawl has seen that.
+    An unchanged copy is dropped like before, by its ``standing``. An unchecked page passes,
+    whatever `drop` contains: no page is lost for lack of an answer. A page that is contained in
+    another passes until the crawl has seen the other.
 
     >>> drop_reason(Verdict(Kind.EXACT, "/print", "/"), {Kind.EXACT})
     ExactDuplicate("exact: '/print' of '/'")
@@ -61,7 +61,7 @@ def drop_reason(verdict: Verdict, drop: AbstractSet[str]) -> DroppedPage | None:
 
 
 def describe_verdict(verdict: Verdict, kind: str | None) -> str:
-    """One line on a page: what it is, what it repeats and how closely."""
+    """One line about a page: its verdict, its original and their similarity."""
     # repr: an address with a line break in it must not begin a line of the log.
     line = f"{kind}: {verdict.url!r}"
     if kind == CONTAINED and verdict.container is not None:

@@ -1,4 +1,4 @@
-"""The whole stair: main text, index, verdict; then the item is dropped or tagged."""
+"""All steps for a page: main text, index, verdict, then drop or tag the item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures with pages, of which the log tells some: there may be as many as a crawl has pages."""
+"""Failures with pages, of which only some are logged: there may be one for each page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUIET: Final = 60.0  # seconds between two lines of the log that tell of errors 
 
 
 class Failures:
-    """Counts errors by their type; `count` takes the name of a statistic to add one to."""
+    """Counts errors by their class; `count` is called with the name of a statistic."""
 
     def __init__(self, count: Callable[[str], None]) -> None:
         self._count = count
@@ -24,7 +24,7 @@ class Failures:
         self._untold: Counter[str] = Counter()
 
     def is_news(self, error: Exception) -> bool:
-        """Count an error, and say whether the log is to tell of it."""
+        """Count an error, and return whether it should be logged."""
         name, now = type(error).__name__, time.monotonic()
         self._count(f"dedup/errors/{name}")
         self._untold[name] += 1
@@ -34,7 +34,7 @@ class Failures:
         return True
 
     async def report_to(self, index: DuplicateIndex) -> None:
-        """Tell the index of errors that it has not been told of, if it answers."""
+        """Report errors to the index that it does not know of yet, if it answers."""
         told, self._untold = self._untold, Counter()
         try:
             await index.count_errors(told)

@@ -1,4 +1,4 @@
-"""The tag in feeds that know no nested values: JSON in a cell of CSV, a fixed type for Parquet."""
+"""The tag in feeds without nested values: JSON in a cell of CSV, a fixed type for Parquet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TagCsvExporter(CsvItemExporter):
-    """Scrapy's own for CSV, but the tag is JSON instead of Python's writing of a dict."""
+    """Scrapy's CSV exporter, but with the tag as JSON instead of the repr of a dict."""
 
     def __init__(self, *args: Any, tag_field: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -28,14 +28,14 @@ class TagCsvExporter(CsvItemExporter):
         return cls(*args, tag_field=tag_field, **kwargs)
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
-        """Return what a cell holds."""
+        """Return the content of a cell."""
         if name == self._tag_field and isinstance(value, dict):
             return json.dumps(value, ensure_ascii=False)
         return super().serialize_field(field, name, value)
 
 
 def arrow_type() -> Any:
-    """The pyarrow type of a full tag, the same whatever keys the tags of a batch happen to have."""
+    """The pyarrow type of a full tag, the same whatever keys the tags of a batch have."""
     import pyarrow as pa
 
     texts = ("kind", "url", "duplicate_of", "standing", "replaces", "canonical")

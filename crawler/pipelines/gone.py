@@ -1,4 +1,4 @@
-"""Addresses that a crawl finds gone, until the index knows of it."""
+"""URLs that a crawl finds gone, until the index knows about them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _MOST_ENDED: Final = 1000  # redirects whose pages' items are waited for
 
 @dataclass(slots=True)
 class _Redirect:
-    """An address that a redirect led away from for good.
+    """A URL that a permanent redirect led away from.
 
-    ``leaves`` says that it leads to another host, which nobody has asked yet. When its end is known
-    that is ``end``, and the item of the page there is waited for until ``until``.
+    ``leaves`` means that it leads to another host, which has not been requested. ``end`` is its
+    target, once known, and the item of that page is awaited until ``until``.
     """
 
     url: str
@@ -47,22 +47,22 @@ class _Redirect:
 
 
 class GoneAddresses(Telling[tuple[str, int]]):
-    """Notes the addresses that have no page any more and reports them with the next page.
+    """Notes URLs that no longer have a page, and reports them with the next page.
 
-    An address is gone that answers 404 or 410, or that redirects for good, in one step or several,
-    to an answer at another address, or to where nobody follows. Where redirects end at an error, or
-    lead back, as on a detour where cookies are set or in a circle, nothing is gone. Where they end
-    at a page, its item comes first, for it may say that its page is known by the old address.
+    A URL is gone if it answers 404 or 410, or if it redirects permanently, in one or more steps, to
+    a page at another URL, or to a host that is not crawled. It is not gone if the redirects end in
+    an error, lead back, as on a detour that sets a cookie, or go in a circle. If they end at a
+    page, its item is awaited, because that may name the old URL.
 
-    What is reported is an address and when it was found gone, in seconds since 1970. In here, URLs
-    stand in the form by which the index knows them.
+    A report has the URL and the time at which it was found gone, in seconds since 1970. URLs have
+    the form by which the index knows them.
 
     Parameters
     ----------
     known
-        The form of a URL by which the index knows it.
+        Returns the form of a URL by which the index knows it.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     """
 
     statistic = "dedup/gone"
@@ -77,7 +77,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
         self._leads: dict[str, str] = {}
 
     def connect_signals(self, crawler: Crawler) -> None:
-        """Note what the answers of a crawl show, whatever its spider does with them."""
+        """Watch the responses of a crawl, whatever its spider does with them."""
         crawler.signals.connect(self.note_redirect, signal=signals.response_downloaded)
         crawler.signals.connect(self.note_followed, signal=signals.request_reached_downloader)
         crawler.signals.connect(self.note_response, signal=signals.response_received)
@@ -85,23 +85,23 @@ class GoneAddresses(Telling[tuple[str, int]]):
         crawler.signals.connect(self.end_waiting, signal=signals.spider_idle)
 
     def report_to(self, index: DuplicateIndex) -> None:
-        """Report to *index* from now on, so that copies of what is gone can take its place."""
+        """Report to *index* from now on, so that copies can replace pages that are gone."""
         super().report_to(index)
         atexit.register(self._keep_found)  # a forced stop of Scrapy's closes no spider
 
     async def report_all(self) -> None:
-        """Report all that was found, for no more items come."""
+        """Report everything that was found, because no more items will come."""
         self._stop_waiting(lambda redirect: True)
         await self.report_found()
 
     async def report_rest(self) -> None:
-        """Report what is left; what has no answer waits in the spool."""
+        """Report what is left; reports without an answer go to the spool."""
         await self.report_all()
         self._keep_found()
         atexit.unregister(self._keep_found)
 
     def note_redirect(self, response: Response, request: Request) -> None:
-        """Note an address that this answer leads away from for good."""
+        """Note a URL that this response redirects permanently."""
         to = response.headers.get("Location")
         if response.status not in MOVED or to is None or request.method != "GET":
             return
@@ -120,12 +120,12 @@ class GoneAddresses(Telling[tuple[str, int]]):
             del self._open[next(iter(self._open))]
 
     def note_followed(self, request: Request) -> None:
-        """Note that redirects are followed to this request, so that their end will be known."""
+        """Note that redirects are followed to this request, so their end will be known."""
         for redirect in self._open_before(request):
             redirect.leaves = False
 
     def note_response(self, response: Response, request: Request) -> None:
-        """Note the addresses that this response, the last of its redirects, shows to be gone."""
+        """Note the URLs that this response, at the end of its redirects, shows to be gone."""
         if response.status < 300:
             self._end_redirects(request, response.url, wait=_PATIENCE)
         elif response.status < 400 or response.status in GONE:
@@ -141,7 +141,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
             self._note_gone(request.url, int(time.time()))
 
     def note_dropped(self, request: Request) -> None:
-        """Note what led to a request that is not made, for its address was asked for before."""
+        """Note redirects to a request that is not made because its URL was requested before."""
         for passed in _passed_urls(request):
             self._leads[self._known(passed)] = self._known(request.url)
             if len(self._leads) > MOST_GONE:
@@ -151,17 +151,17 @@ class GoneAddresses(Telling[tuple[str, int]]):
         )  # its item may have come already, or not
 
     def end_waiting(self) -> None:
-        """Note what led to other hosts that nobody asked, now that no request waits.
+        """Note redirects to hosts that were not requested, now that no request is waiting.
 
-        Scrapy says nothing of requests that are not for its spider. Those that wait when a crawl
-        ends before it is idle say nothing either.
+        Scrapy does not report requests that are not for its spider. Redirects that wait when a
+        crawl ends before it is idle are not reported, either.
         """
         for here in [here for here, redirect in self._open.items() if redirect.leaves]:
             redirect = self._open.pop(here)
             self._note_gone(redirect.url, redirect.since)
 
     def note_item(self, url: str) -> None:
-        """Take an item of this address for what its page is known by."""
+        """Note that the item of this URL has come."""
         here, now = self._known(url), time.monotonic()
         self._ended.pop(here, None)
         self._stop_waiting(lambda redirect: redirect.end == here or redirect.until < now)

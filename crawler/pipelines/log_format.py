@@ -1,4 +1,4 @@
-"""Scrapy's log without whole pages in it: its default level prints each item that is scraped."""
+"""Scrapy's log without whole pages: by default it prints each item that is scraped."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SHOWN: Final = 100
 
 
 class BriefLogFormatter(LogFormatter):
-    """Scrapy's own, but long values of items, as a page's HTML and text, are cut."""
+    """Scrapy's formatter, but long values of items, such as HTML and text, are cut."""
 
     def scraped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
-        """Tell of an item that passed all pipelines."""
+        """Log an item that passed all pipelines."""
         return _shorten_item(super().scraped(item, *args, **kwargs))
 
     def dropped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
-        """Tell of an item that a pipeline dropped."""
+        """Log an item that a pipeline dropped."""
         return _shorten_item(super().dropped(item, *args, **kwargs))
 
     def item_error(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
-        """Tell of an item that a pipeline failed with."""
+        """Log an item that a pipeline failed with."""
         return _shorten_item(super().item_error(item, *args, **kwargs))
 
 
@@ -38,7 +38,7 @@ def _shorten_item(result: LogFormatterResult) -> LogFormatterResult:
 
 
 class _Brief:
-    """An item that is turned into text only if somebody logs it."""
+    """An item that is only formatted if it is logged."""
 
     def __init__(self, item: Any) -> None:
         self._item = item

@@ -1,4 +1,4 @@
-"""Warnings about items, each told once for a type of item."""
+"""Warnings about items, given once for each type of item."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FIELDS_SHOWN: Final = 12
 
 
 class Notices:
-    """Remembers what was told."""
+    """Remembers which warnings were given."""
 
     def __init__(self) -> None:
         self._told: set[tuple[type, str]] = set()
 
     def warn_about(self, item: Any, about: str, message: str, *values: str) -> None:
-        """Warn of an item, with the name of its type and `values` in the message."""
+        """Warn about an item, with the name of its type and `values` in the message."""
         if (type(item), about) not in self._told:
             self._told.add((type(item), about))
             message += " The item has %s."
@@ -30,7 +30,7 @@ class Notices:
 
 
 def held_instead(item: Any, name: str) -> str:
-    """What a field holds that is of a wrong type, for a warning."""
+    """The type of the wrong value in a field, for a warning."""
     value = value_of(item, name)
     if value is None or isinstance(value, str):
         return ""
@@ -40,7 +40,7 @@ def held_instead(item: Any, name: str) -> str:
 
 
 def fields_of(item: Any) -> str:
-    """The fields of an item that hold something, for a warning."""
+    """The fields of an item that are filled, for a warning."""
     names = ItemAdapter(item).field_names()
     filled = list(islice((n for n in names if value_of(item, n) is not None), _FIELDS_SHOWN + 1))
     shown = ", ".join(map(repr, filled[:_FIELDS_SHOWN])) + ", …" * (len(filled) > _FIELDS_SHOWN)

@@ -1,4 +1,4 @@
-"""The response that an item came from: what a spider yields without its page is judged by that."""
+"""The response of each item: an item without a page is judged by it."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ _origins: WeakKeyDictionary[Crawler, Origins] = WeakKeyDictionary()
 
 
 class Origin(NamedTuple):
-    """The response of an item, and whether the item is the only one that came of it."""
+    """The response of an item, and whether it is the only item of that response."""
 
     response: Response
     is_alone: bool
 
     @property
     def is_off(self) -> bool:
-        """Whether the request says that its items are not to be checked."""
+        """Whether the request says that its items are not checked."""
         return is_switched_off(self.response)
 
 
 def is_switched_off(response: Response) -> bool:
-    """Whether the request of a response says that its items are not to be checked."""
+    """Whether the request of a response says that its items are not checked."""
     return response.request is not None and response.request.meta.get(OFF) is False
 
 
 class Origins:
-    """Origins of the items on their way from the spider through the pipelines.
+    """The origins of the items between the spider and the end of the pipelines.
 
-    No response is held here: Scrapy itself holds it while one of its items is on its way, and what
-    is noted of the item goes with it. An item is known by its identity, for any type will do.
+    It keeps no response alive: Scrapy holds a response while one of its items is on its way, and
+    what is stored about an item goes with it. Items are recognised by identity, so any type works.
     """
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class Origins:
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, needs_response: Callable[[Any], bool]) -> Self:
-        """Those of a crawl; who asks for them has them noted.
+        """The origins of a crawl; calling this turns their tracking on.
 
-        `needs_response` says of an item whether it has a page of its own, or needs its response's.
+        `needs_response` returns whether an item lacks a page of its own.
         """
         _origins[crawler] = origins = cls()
         origins._asks = WeakMethod(needs_response)
@@ -64,19 +64,19 @@ class Origins:
         return origins
 
     def needs_response(self, item: Any) -> bool:
-        """Whether the page of an item is to be taken from its response."""
+        """Whether the page of an item has to be taken from its response."""
         ask = self._asks() if self._asks is not None else None
         return ask is not None and ask(item)
 
     def note_origin(self, item: Any, response: Response, *, is_alone: bool) -> None:
-        """Note where an item came from."""
+        """Note the origin of an item."""
         key = id(item)
         # An item that a pipeline replaced by another leaves no signal: it goes with the response.
         of_response = ref(response, lambda _: self._noted.pop(key, None))
         self._noted[key] = item, of_response, is_alone
 
     def find_origin(self, item: Any) -> Origin | None:
-        """Where an item came from; None if from no response, or if a pipeline has replaced it."""
+        """The origin of an item; None if it has none, or a pipeline has replaced the item."""
         _, of_response, is_alone = self._noted.get(id(item), (None, None, False))
         response = of_response() if of_response is not None else None
         return Origin(response, is_alone) if response is not None else None
@@ -87,10 +87,10 @@ class Origins:
 
 
 class OriginTracker:
-    """Spider middleware that notes which response each item came from.
+    """Spider middleware that notes the response of each item.
 
-    An item that needs its response is held back until the next one comes or the callback ends: only
-    then is it known whether it is alone. Requests pass at once, and items stay in their order.
+    An item that needs its response is held back until the next item comes or the callback ends:
+    only then is it known whether it is alone. Requests pass at once, and items stay in order.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -98,7 +98,7 @@ class OriginTracker:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Work for the pipeline of a crawl; without one, all passes at once."""
+        """Work for the pipeline of a crawl; without one, everything passes at once."""
         return cls(crawler)
 
     def process_spider_output(
@@ -138,7 +138,7 @@ class OriginTracker:
 
 
 class _Turn:
-    """What a callback makes of one response."""
+    """The results of a callback for one response."""
 
     def __init__(self, origins: Origins | None, response: Response) -> None:
         self._origins = origins

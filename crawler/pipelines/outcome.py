@@ -1,4 +1,4 @@
-"""What became of the pages of a crawl, and a warning where nothing was checked at all."""
+"""The outcome of a crawl, and a warning if no page was checked."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
 
 
 class Outcome:
-    """Counts verdicts, and items that have no page by the reason."""
+    """Counts verdicts, and items without a page by reason."""
 
     def __init__(self, config: DedupConfig) -> None:
         self.verdicts: Counter[Kind] = Counter()
@@ -73,7 +73,7 @@ class Outcome:
         self._describe_none: Callable[[], str] = lambda: ""
 
     def connect_signals(self, crawler: Crawler) -> None:
-        """Be able to stop a crawl, and to let it fail."""
+        """Prepare to stop a crawl, or to let it fail."""
         self._stop = Stopper(crawler, NOTHING_CHECKED)
         self._fail = partial(fail_at_end, crawler)
         self._describe_none = partial(_describe_no_items, crawler)
@@ -89,11 +89,11 @@ class Outcome:
 
     @property
     def is_nothing_checked(self) -> bool:
-        """Whether items came and none of them was checked."""
+        """Whether items came, but none was checked."""
         return self.verdicts.total() == self.verdicts[Kind.UNCHECKED] > 0
 
     def log_outcome(self) -> None:
-        """Log what became of the pages."""
+        """Log a summary of the pages."""
         counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
         logger.info(
             "Pages: %d (%s), of which %d dropped",

@@ -1,4 +1,4 @@
-"""The page of an item, whatever the type of the item: read once, into one value."""
+"""The page of an item of any type, read once into one value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHORT_TEXT: Final = 200  # characters below which a text may be a field of its 
 
 
 class Missing(StrEnum):
-    """Why an item has no page that could be checked."""
+    """Why an item has no page that can be checked."""
 
     FIELDS = "no_fields"  # no page in the fields, and no response to take it from
     URL = "no_url"  # no URL, and no response to take it from
@@ -43,13 +43,13 @@ class Missing(StrEnum):
 
 @dataclass(slots=True)
 class ItemPage:
-    """What is known of an item's page before it is judged.
+    """What is known about an item's page before it is checked.
 
-    ``html`` is None if there is none; an empty page is HTML, of which nothing can be read. ``main``
-    is the main text that this package took out of it earlier. Of a page `of_response` nothing is
-    written into its item but the verdict. ``document`` is what ``html`` was parsed into, if it was.
-    ``scope`` is what the item has in the field that ``DEDUP_SCOPE`` names, if it names one, and
-    ``fields`` the numbers that it has in those that ``DEDUP_PREFER`` names.
+    ``html`` is None if there is none; an empty page is HTML without text. ``main`` is the main text
+    that this package extracted earlier. If the page is `of_response`, only the verdict is written
+    into the item. ``document`` is the parsed ``html``, if it was parsed. ``scope`` is the item's
+    value of the field that ``DEDUP_SCOPE`` names, and ``fields`` its numbers in the fields that
+    ``DEDUP_PREFER`` names.
     """
 
     url: str = ""
@@ -68,15 +68,15 @@ class ItemPage:
 
     @property
     def has_content(self) -> bool:
-        """Whether the item itself holds text or HTML."""
+        """Whether the item itself has text or HTML."""
         return self.text is not None or not is_blank(self.html)
 
 
 class PageReader:
-    """Reads the fields of items that hold a page: those that `config` names.
+    """Reads the pages of items from the fields that `config` names.
 
-    Nothing here raises for what an item holds. What is missing or of a wrong type is counted with
-    `count`, which takes the name of a statistic, and told once for each type of item.
+    It never raises because of an item's content. Missing values and wrong types are counted with
+    `count`, which is called with the name of a statistic, and logged once for each type of item.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class PageReader:
         self._notices = notices or Notices()
 
     def needs_response(self, item: Any) -> bool:
-        """Whether the page of an item, or its URL, is to be taken from its response."""
+        """Whether the page of an item, or its URL, has to be taken from its response."""
         if self._config.page != "auto":
             return self._config.page == "response"
         page, _ = self._read_own(item)
         return not (page.url and page.has_content) or self._is_field(page)
 
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
-        """Read the page of an item that came from there."""
+        """Read the page of an item with this origin."""
         page, wrong = self._read_own(item)
         for name in fields_of(self._config.prefer):
             if name not in page.fields:
@@ -126,7 +126,7 @@ class PageReader:
         return list(dict.fromkeys(urls))
 
     def read_fields(self, item: Any) -> ItemPage:
-        """Read what the item itself holds; what it has no URL for is a page all the same."""
+        """Read what the item itself has; a page without a URL is a page, too."""
         page, wrong = self._read_own(item)
         for name in wrong:
             self._count(f"dedup/wrong_type/{name}")
@@ -301,9 +301,9 @@ class PageReader:
         return True
 
     def tell_of_file(self, item: Any, page: ItemPage) -> None:
-        """Count what is no page, although it is of the type of one, and say so once.
+        """Count a file that is not a page although its type is one, and log it once.
 
-        Two PDFs with the same fonts are alike in most of their bytes, whatever they say.
+        Two PDFs with the same fonts share most of their bytes, whatever they say.
         """
         page.missing = Missing.FILE
         self._count(f"dedup/wrong_type/{self._config.html_field}")

@@ -1,4 +1,4 @@
-"""Pages parsed once, by their responses: the callback needs their trees, and so does main text."""
+"""Parses each response once, for the callback and for main text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _trees: WeakKeyDictionary[Crawler, ResponseTrees] = WeakKeyDictionary()
 async def parse_in_turns(
     html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> chrome.Document:
-    """Parse as :func:`..chrome.parse` does; the event loop goes on every few milliseconds."""
+    """Parse like :func:`..chrome.parse`; the event loop continues every few milliseconds."""
     if len(html) >= LONG_PAGE:
         return await run_in_thread(chrome.parse, html, url=url, content_type=content_type)
     steps = chrome.parse_in_steps(html, url=url, content_type=content_type)
@@ -61,10 +61,10 @@ async def parse_in_turns(
 
 
 class ResponseTrees:
-    """What was read of trees of responses on their way through the spider, for the pipeline.
+    """Pages read from the trees of responses that are on their way to the pipeline.
 
-    No response is held here. A page is known by its response's body and text, whichever of them
-    an item brings. It is read before the callback sees the tree, which may change that as it likes.
+    It keeps no response alive. A page is recognised by the body or the text of its response. It is
+    read before the callback gets the tree, which may change it.
     """
 
     def __init__(self) -> None:
@@ -72,11 +72,11 @@ class ResponseTrees:
 
     @classmethod
     def of_crawl(cls, crawler: Crawler) -> ResponseTrees:
-        """Those of a crawl; who asks for them has trees built."""
+        """The trees of a crawl; calling this turns them on."""
         return _trees.setdefault(crawler, cls())
 
     def build_tree(self, response: HtmlResponse) -> None:
-        """Parse a response that nobody has parsed, as its callback does, unless that is costly."""
+        """Parse a response that is not parsed yet, unless that is costly."""
         # Scrapy has no public way to ask whether there is a selector without making one.
         if len(response.body) >= LONG_PAGE or getattr(response, "_cached_selector", 0) is not None:
             return
@@ -94,7 +94,7 @@ class ResponseTrees:
     def read_page(
         self, html: str | bytes, *, url: str | None = None, content_type: str | None = None
     ) -> Document | None:
-        """Return the page whose response has this very body or text, None if that is unknown."""
+        """Return the page of the response with this very body or text; None if unknown."""
         of_response, read = self._noted.get(id(html)) or (None, None)
         response = of_response() if of_response is not None else None
         if response is None or read is None:
@@ -105,7 +105,7 @@ class ResponseTrees:
 
 
 class ResponseParser:
-    """Spider middleware that parses a page before its callback, for that and the pipeline alike."""
+    """Spider middleware that parses a page before its callback, for both uses."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -122,7 +122,7 @@ class ResponseParser:
         return cls(crawler)
 
     def process_spider_input(self, response: Response, spider: Any = None) -> None:
-        """Build the tree; whatever goes wrong with a page, its callback and the pipeline see to."""
+        """Build the tree. The callback and the pipeline handle faults of a page."""
         trees = _trees.get(self._crawler)
         if trees is None or is_switched_off(response):
             return

@@ -1,4 +1,4 @@
-"""What a crawl finds of addresses, until the index knows of it."""
+"""Reports about URLs that a crawl makes to the index."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MOST_LEFT_OUT: Final = 10_000  # addresses that are remembered while the server 
 
 
 class Telling(ABC, Generic[Found]):
-    """Tells the index of what was found with the next page, and of much without one.
+    """Sends reports to the index with the next page, or without one if there are many.
 
-    What it gives no answer for waits for the page after that. `count` takes the name of a statistic
-    to add one to.
+    Reports without an answer are sent again with the next page. `count` is called with the name of
+    a statistic to increase by one.
     """
 
     statistic: ClassVar[str]  # counts what changed something in the index
@@ -68,9 +68,9 @@ class Telling(ABC, Generic[Found]):
             self._report = asyncio.ensure_future(self.report_found())
 
     async def report_found(self) -> None:
-        """Tell the index of what waits, as far as it answers.
+        """Send the waiting reports, as far as the index answers.
 
-        The page that this is done with is checked all the same.
+        The page with which they are sent is checked even if they fail.
         """
         if self._index is None:
             return
@@ -107,11 +107,10 @@ class Telling(ABC, Generic[Found]):
 
 
 class LeftOut(Telling[str]):
-    """Has the index forget the pages that a spider leaves out.
+    """Lets the index forget pages that a spider leaves out.
 
-    One that was kept when it was no such page would stand for its copies for ever, and a crawl
-    would have its text nowhere. What has no answer when a crawl ends comes again in the next one,
-    as the page does.
+    Such a page would otherwise stand for its copies for ever, and its text would be in no page of
+    the crawl. Reports without an answer at the end of a crawl are made again by the next one.
     """
 
     statistic = "dedup/left_out"
@@ -122,11 +121,11 @@ class LeftOut(Telling[str]):
         self._has_warned = False
 
     def connect_signals(self, crawler: Crawler) -> None:
-        """Note what the spider of a crawl says."""
+        """Listen to the spider of a crawl."""
         crawler.signals.connect(self.note_url, signal=LEFT_OUT)
 
     def note_url(self, url: str) -> None:
-        """Note the address of a page that is left out."""
+        """Note the URL of a page that is left out."""
         if len(self.waiting) < MOST_LEFT_OUT:
             self._add_found(url)
         elif not self._has_warned:
@@ -138,7 +137,7 @@ class LeftOut(Telling[str]):
             )
 
     def note_now(self, url: str) -> None:
-        """The same, and tell the index at once: other crawlers may drop copies of the page."""
+        """The same, but tell the index at once: other crawlers may drop copies of the page."""
         self.note_url(url)
         self._report_soon()
 

@@ -1,4 +1,4 @@
-"""``DEDUP_RESET``: a crawl that begins with an empty index, if somebody agrees to that."""
+"""``DEDUP_RESET``: start a crawl with an empty index, after a confirmation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 async def reset_if_asked(config: DedupConfig) -> None:
     """Delete the index and its archived texts if ``DEDUP_RESET`` says so.
 
-    Raises :class:`ConfigError` if nobody agrees, or nobody is there to be asked.
+    Raises :class:`ConfigError` if that is not confirmed, or nobody can be asked.
     """
     if config.reset == "no":
         return

@@ -20,9 +20,9 @@ _POLL = 0.1  # seconds
 def fail_at_end(crawler: Crawler) -> None:
     """Let ``scrapy crawl`` exit with code 1 when this crawl is over, however it ends.
 
-    Scrapy closes a spider cleanly for any reason with exit code 0 and keeps 1 for a crawl that has
-    no spider. So the spider is taken away after the last one who may ask for it: the engine's call
-    that ends the crawl, after all signals, statistics and feeds.
+    Scrapy exits with 0 after any clean close, and with 1 for a crawl without a spider. So the
+    spider is removed after its last use: after the engine's call that ends the crawl, all signals,
+    statistics and feeds.
     """
 
     def fail_at_exit() -> None:
@@ -32,7 +32,7 @@ def fail_at_end(crawler: Crawler) -> None:
 
 
 def fail_at_start(crawler: Crawler) -> None:
-    """Like :func:`fail_at_end`, but leave the feed files of the crawl before alone.
+    """Like :func:`fail_at_end`, but leave the feed files of the previous crawl alone.
 
     Scrapy opens them even if the crawl cannot begin, and empties those that it overwrites.
     """
@@ -62,12 +62,12 @@ class Stopper:
 
 
 class Ending:
-    """Lets a crawl that is closing end when all its items are through.
+    """Lets a closing crawl end when all its items are through.
 
-    Scrapy looks whether they are after each response, and so waits for ever if the last one came
-    from the spider's start() instead, and took as long as an answer of the index takes. And it goes
-    on with start(), maybe for ever, also when the feeds are closed: such an item would be kept in
-    the index alone. Only its shutdown cancels start(), as is done here whatever ends a crawl.
+    Scrapy checks that after each response. So it waits for ever if the last item came from the
+    spider's start() and took as long as an answer of the index. It also continues with start(),
+    even after the feeds are closed: such an item would be in the index alone. Only Scrapy's
+    shutdown cancels start(), which is done here whatever ends the crawl.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -75,7 +75,7 @@ class Ending:
         self._looking: Any = None
 
     def connect_signals(self) -> None:
-        """Look from when the spider is opened until it is closed."""
+        """Check from the opening of the spider until it is closed."""
         self._crawler.signals.connect(self._begin_looking, signal=signals.spider_opened)
         self._crawler.signals.connect(self._end_looking, signal=signals.spider_closed)
 

@@ -1,4 +1,4 @@
-"""What a crawl knows of the templates of its sites."""
+"""The templates of sites that a crawl knows."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _asking: WeakKeyDictionary[SharedTemplate, asyncio.Lock] = WeakKeyDictionary()
 
 
 def ask_of_templates(crawler: Crawler, ask: Ask) -> None:
-    """Have `ask` look what others know of a site's template before its first page is read."""
+    """Let `ask` load what the index knows about a site's template before its first page."""
     _asks[crawler] = WeakMethod(ask)
 
 
 async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
-    """What a crawl knows of the template of a page's site; None if ``DEDUP_TEMPLATES`` is off.
+    """The template of a page's site; None if ``DEDUP_TEMPLATES`` is off.
 
-    A spider that takes main texts itself and the pipeline share it.
+    The pipeline shares it with spiders that extract main text themselves.
     """
     if crawler not in _templates:
         on = project_config(crawler.settings).templates

@@ -1,4 +1,4 @@
-"""Pages that passed unchecked, in this crawl or an earlier one, checked once the server answers."""
+"""Checks pages that passed unchecked, in this crawl or an earlier one, when the server answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ logger = logging.getLogger(__name__)
 
 
 class Unchecked:
-    """What waits in the spool of an index; `count` takes the name of a statistic to add one to."""
+    """The spool of an index; `count` is called with the name of a statistic."""
 
     def __init__(self, count: Callable[[str], None]) -> None:
         self._count = count
         self._foreign = 0  # lines that are for another index, as far as said
 
     async def replay_unchecked(self, index: DuplicateIndex) -> None:
-        """Check the pages that passed unchecked, if the server answers by now."""
+        """Check the pages that passed unchecked, if the server answers now."""
         try:
             # In a thread, for there may be very many.
             waiting, foreign = await asyncio.to_thread(index.spooled)

@@ -1,4 +1,4 @@
-"""What the fields of items hold, of whatever type: texts, URLs."""
+"""Values of item fields of any type: texts and URLs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..dedup.ranks import only_value
 
 
 def is_plain_text(response: Response) -> bool:
-    """Whether a response says that it is plain text."""
+    """Whether a response is plain text."""
     said = (response.headers.get("Content-Type") or b"").lower()
     return isinstance(response, TextResponse) and said.startswith(b"text/plain")
 
@@ -23,7 +23,7 @@ def is_blank(html: Any) -> bool:
 
 
 def text_of(value: Any) -> str | None:
-    """A text, also that of a selector; None for what is none."""
+    """A text, also that of a selector; None for anything else."""
     value = only_value(value)
     if isinstance(value, SelectorList):
         return "\n".join(text for one in value if (text := text_of(one)))
@@ -34,7 +34,7 @@ def text_of(value: Any) -> str | None:
 
 
 def url_of(value: Any) -> str | None:
-    """A URL, also one that is an object, as Pydantic's HttpUrl; None for what is none.
+    """A URL, also as an object such as Pydantic's HttpUrl; None for anything else.
 
     >>> from urllib.parse import urlsplit
     >>> url_of(["https://example.com/"]), url_of(urlsplit("https://example.com/a")), url_of(7)

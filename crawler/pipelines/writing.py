@@ -1,4 +1,4 @@
-"""What is written into items: main text, title and verdict, where the item's type takes them."""
+"""Writes main text, title and verdict into items, if their type has the fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_REASON: Final = 200  # characters of what a type says of a value that i
 
 
 class Tag(dict[str, Any]):
-    """The verdict of an item, without the keys that say nothing: null, False and [].
+    """The verdict of an item, without empty values: null, False and [].
 
     >>> from ..dedup.verdict import Kind
     >>> tag = Tag(Verdict(Kind.UNIQUE, "https://example.com/", cluster=7))
@@ -35,9 +35,9 @@ class Tag(dict[str, Any]):
 
 
 class ItemWriter:
-    """Writes into the fields that `config` names. Whatever an item's type refuses, the item passes.
+    """Writes into the fields that `config` names. An item passes even if its type refuses that.
 
-    What could not be written is counted with `count` and told once for each type.
+    A refused value is counted with `count` and logged once for each type.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class ItemWriter:
         self._notices = notices or Notices()
 
     def fill_fields(self, item: Any, *, text: str, title: str) -> None:
-        """Put the main text and the title into those of their fields that the item has, unfilled.
+        """Fill the main text and the title into the item's fields, if they are empty.
 
-        A dict takes the text as a new field, so that a feed has it; the title it must have asked
-        for, by an empty field. What is there and is no text, as a list of paragraphs, stays.
+        A dict gets the text as a new field, so that feeds have it, but the title only if it has an
+        empty field for it. Other values, such as a list of paragraphs, stay.
         """
         adapter = ItemAdapter(item)
         name = self._config.text_field
@@ -64,9 +64,9 @@ class ItemWriter:
             _write_field(adapter, name, title)
 
     def tag_item(self, item: Any, verdict: Verdict) -> None:
-        """Put the verdict into its field; an item that does not take it passes without.
+        """Write the verdict into its field; an item without that field passes untagged.
 
-        Only a dict takes a field that its type does not know.
+        Only a dict takes a field that its type does not have.
         """
         name = self._config.tag_field
         if name is None:

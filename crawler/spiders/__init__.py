@@ -1,1 +1,1 @@
-"""The spider that the package brings: ``site``, which crawls whole sites."""
+"""The spider of this package: ``site``, which crawls whole sites."""

@@ -22,12 +22,12 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 class ArgumentError(DedupError, ValueError):
-    """An argument of the spider cannot be used. The text names it and says what would do."""
+    """An argument of the spider cannot be used. The message names it and says what can."""
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the user asked for: where to begin, and what to leave out."""
+    """The arguments of the spider: where to begin, and what to leave out."""
 
     urls: tuple[str, ...]
     max_pages: int | None = None
@@ -38,7 +38,7 @@ class Arguments:
 
     @classmethod
     def parse_values(cls, given: dict[str, Any]) -> Arguments:
-        """Read the values given with ``-a``; an unknown name is an error, for it is a misprint.
+        """Read the values given with ``-a``; an unknown name is an error.
 
         >>> Arguments.parse_values({"url": "example.com, https://example.org/a"}).urls
         ('https://example.com/', 'https://example.org/a')

@@ -1,4 +1,4 @@
-"""Cookies as browsers keep them: so many of a domain, so large, and nobody else is asked."""
+"""Cookies with the limits of browsers, and without a request to anybody else."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _MOST_SENT: Final = 7 * 1024
 
 
 def use_packaged_suffix_list() -> None:
-    """Have Scrapy read which domains are public from the list in the package `tldextract`.
+    """Let Scrapy read public suffixes from the list in the package `tldextract`.
 
-    At the first cookie Scrapy would fetch that list from the internet, and hold the event loop
-    until an answer comes, which behind a firewall is never.
+    Otherwise Scrapy fetches the list from the internet at the first cookie, and blocks the event
+    loop until an answer comes. Behind a firewall none does.
     """
     packaged = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
     of_scrapy._split_domain = packaged
 
 
 class BoundedJar(CookieJar):
-    """A jar that takes from a site, and sends back, no more than what servers bear.
+    """A cookie jar with limits for what it keeps of a site and sends back.
 
-    What a request itself carries, as its `cookies`, is always sent. `refused` is called for each
-    cookie that is not kept, or not sent.
+    The `cookies` of a request itself are always sent. `refused` is called for each cookie that is
+    not kept, or not sent.
     """
 
     def __init__(self, refused: Callable[[str, Request], object]) -> None:
@@ -51,7 +51,7 @@ class BoundedJar(CookieJar):
         self._refused = refused
 
     def set_cookie_if_ok(self, cookie: Cookie, request: Request) -> None:
-        """Keep a cookie, unless it is too large, or one too many of its domain."""
+        """Keep a cookie, unless it is too large, or its domain has too many."""
         if cookie.name in _own_names(request) or self._has_room(cookie):
             super().set_cookie_if_ok(cookie, request)
         else:
@@ -69,7 +69,7 @@ class BoundedJar(CookieJar):
         return _count(paths) < _MOST
 
     def add_cookie_header(self, request: Request) -> None:
-        """Add the header, with as many cookies as fit; those that were set first come first."""
+        """Add the header with as many cookies as fit, the oldest first."""
         super().add_cookie_header(request)
         header = request.headers.get("Cookie")
         if header is None or len(header) <= _MOST_SENT:
@@ -89,8 +89,11 @@ class BoundedJar(CookieJar):
 
 
 class CookiesMiddleware(of_scrapy.CookiesMiddleware):
-    """Scrapy's own, with jars that are bounded: a page that sets 200 large cookies would have its
-    server refuse all further requests of that host."""
+    """Scrapy's middleware with limited jars.
+
+    Without limits, a page that sets 200 large cookies would make its server refuse all further
+    requests to the host.
+    """
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
@@ -99,7 +102,7 @@ class CookiesMiddleware(of_scrapy.CookiesMiddleware):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read Scrapy's settings of cookies."""
+        """Read Scrapy's settings for cookies."""
         middleware = super().from_crawler(crawler)
         middleware.crawler = crawler  # as later versions of Scrapy do
         return middleware

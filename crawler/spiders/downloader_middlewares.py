@@ -1,4 +1,4 @@
-"""What Scrapy does before the spider sees a page, where it would lose one or ask for too many."""
+"""Scrapy's downloader middlewares, corrected where they lose pages or request too many."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
-    """Scrapy's own, but all requests that wait for a robots.txt are held to it.
+    """Scrapy's middleware, but all requests that wait for a robots.txt obey it.
 
-    Of several Scrapy 2.19 holds one to it, and the others to none. So one of them asks, and the
-    others find what it has read. Of a long one the first 500 KiB are read.
+    Of several waiting requests, Scrapy 2.19 applies it to one only. So one of them fetches it here,
+    and the others read the result. At most 500 KiB of a robots.txt are read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -40,7 +40,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by host
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
-        """Return what the host of a request forbids, None for nothing."""
+        """Return the rules of the host of a request, None for none."""
         async with self._turns[urlparse_cached(request).netloc]:
             return await super().robot_parser(request)
 
@@ -55,21 +55,20 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 class CharsetMiddleware:
     """Replaces a declared charset that is not a character encoding, such as rot13.
 
-    Scrapy takes any codec of Python for an encoding, and the part of it that looks for a page's
-    redirect raises on the text of such a page.
+    Scrapy accepts any codec of Python, and its search for a meta refresh then raises.
     """
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response, with another encoding if need be."""
+        """Return the response, with another encoding if necessary."""
         if not isinstance(response, TextResponse) or is_charset(response.encoding):
             return response
         return response.replace(encoding=decode_body(response.body)[0])
 
 
 class RefreshMiddleware(MetaRefreshMiddleware):
-    """Scrapy's own, but it ignores meta refreshes to invalid URLs.
+    """Scrapy's middleware, but it ignores meta refreshes to invalid URLs.
 
-    It ignores those of pages with an invalid base URL, too.
+    It also ignores those of pages with an invalid base URL.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
@@ -104,10 +103,9 @@ MIDDLEWARES: Final[dict[Any, int | None]] = {
 def added_to(
     own: Mapping[Any, int | None], added: Mapping[Any, int | None] = MIDDLEWARES
 ) -> dict[Any, int | None]:
-    """The middlewares of a project, and those `added`.
+    """The middlewares of a project together with those `added`.
 
-    Where the project gives one of Scrapy's another place, or none, as for one of its own, that is
-    the place of what does its work here.
+    If the project moves or removes one of Scrapy's, that also holds for its replacement here.
     """
     found = {**added, **own}
     for key, place in own.items():

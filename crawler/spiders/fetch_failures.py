@@ -1,4 +1,4 @@
-"""Pages that could not be had: each is counted, and a crawl that had none at all has failed."""
+"""Pages that could not be fetched: they are counted, and a crawl without any page has failed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_TYPES = 100  # that are counted by their names
 
 
 class FetchFailures:
-    """Counts what failed in a crawl; `starts` are the addresses it begins with."""
+    """Counts failures of a crawl; `starts` are the URLs it begins with."""
 
     def __init__(self, crawler: Crawler, starts: Container[str]) -> None:
         self.answered = False
@@ -50,7 +50,7 @@ class FetchFailures:
         crawler.signals.connect(self.tell_at_end, signal=signals.spider_closed)
 
     def note_failure(self, failure: Failure) -> None:
-        """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
+        """Count a page that could not be fetched, unless robots.txt forbids it."""
         error = failure.value
         request: Request = failure.request  # type: ignore[attr-defined]
         if isinstance(error, Spared):
@@ -67,10 +67,10 @@ class FetchFailures:
         self.remember_reason(request, reason)
 
     def other_type(self, response: Response, kind: str) -> None:
-        """Count what is no HTML, under its media type.
+        """Count a response that is not HTML, under its media type.
 
-        The name ends up in statistics and on screens, and is the server's word, which may be
-        another one each time.
+        The type comes from the server, ends up in statistics and on screens, and may vary
+        endlessly.
         """
         kind = kind if _TYPE.fullmatch(kind) else "unknown"
         self.remember_reason(response, f"{kind}, not HTML")
@@ -79,7 +79,7 @@ class FetchFailures:
         self._count_failure(f"site/other_content_types/{kind if kind in self._types else 'others'}")
 
     def note_dropped(self, request: Request) -> None:
-        """Count a redirect to an address that was asked for already; note a start that was."""
+        """Count a redirect to a URL that was requested before; note a start URL."""
         came_from = request.meta.get("redirect_urls", [])
         if request.url in came_from:
             self._count_failure("site/endless_redirects")
@@ -90,7 +90,7 @@ class FetchFailures:
             self._was_known = True
 
     def tell_at_end(self, reason: str) -> None:
-        """Say that no start page could be had, and let the process say so too, or why none was."""
+        """Log that no start page could be fetched, and why, and let the process fail."""
         if reason != "finished" or self.answered:
             return
         if self._reasons:
@@ -107,7 +107,7 @@ class FetchFailures:
         self._crawler.stats.inc_value(key)
 
     def remember_reason(self, asked: Request | Response, reason: str) -> None:
-        """Note why what was asked for, or came, is no page; told of start addresses alone."""
+        """Note why a start URL gave no page."""
         url = asked.meta.get("redirect_urls", [asked.url])[0]
         if url in self._starts:
             self._reasons[url] = reason

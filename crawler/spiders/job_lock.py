@@ -1,4 +1,4 @@
-"""One crawl at a time in a JOBDIR: two would break each other's queues of requests."""
+"""One crawl at a time in a JOBDIR: two would damage each other's queues."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class JobLock:
             crawler.signals.connect(self.release, signal=signal)
 
     def release(self) -> None:
-        """Let the next crawl in."""
+        """Let the next crawl use it."""
         self._file.close()

@@ -1,4 +1,4 @@
-"""Which links of a page are new: each is resolved once in a crawl, not once on every page."""
+"""New links of pages: each is resolved once in a crawl, not once on every page."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PLAIN = re.compile(rf"/?(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+(?:(?<=.)\?[!-~]+)?\Z"
 
 
 class NewLinks:
-    """Turns links as they stand in pages into addresses, leaving out those met before.
+    """Resolves the links of pages, without those that were seen before.
 
-    `is_here` says whether an address is on a host that is crawled; others are left out.
+    `is_here` returns whether a URL is on a host that is crawled; others are left out.
 
-    Pages of one site share most of their links. What is remembered of an address is a 64-bit hash,
-    so that a crawl of a million needs some tens of megabytes; two of them with one hash, of which
-    the second would be missed, are not to be expected below a billion. As many again may remember
-    links as they stand in pages, of which each page of a large site can have others.
+    Pages of a site share most of their links. Each URL is remembered by a 64-bit hash, so a million
+    take some tens of megabytes. Equal hashes of different URLs, of which the second would be
+    missed, are not to be expected below a billion. As many links in the form in which pages have
+    them are remembered, too.
     """
 
     def __init__(self, is_here: Callable[[str], bool]) -> None:
@@ -38,11 +38,11 @@ class NewLinks:
         self._urls: set[int] = set()
 
     def look_again(self) -> None:
-        """Take those for new that were left out as they were met: more hosts are crawled now."""
+        """Forget which links were left out: more hosts are crawled now."""
         self._texts.clear()
 
     def resolve_links(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
-        """Yield the new http and https addresses among ``hrefs``, without fragments.
+        """Yield the new http and https URLs among ``hrefs``, without fragments.
 
         >>> new = NewLinks(lambda url: url.startswith("http://example.com/"))
         >>> list(new.resolve_links(["b", "/c#top", "http://example.org/"], "http://example.com/a/"))
@@ -88,7 +88,7 @@ class NewLinks:
 
 
 def encode_link(href: str, encoding: str) -> str:
-    """A link of a page in that encoding, in which browsers send what its query has beyond ASCII.
+    """A link in the encoding of its page: browsers use it for non-ASCII characters of the query.
 
     >>> encode_link("/чай?q=чай", "cp1251")
     '/чай?q=%F7%E0%E9'

@@ -1,4 +1,4 @@
-"""Redirects that do not end elsewhere: they come back to their address, or add or lose a `www.`."""
+"""Redirects that come back to their URL, or add or remove a `www.`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _ASKED_AGAIN = "site_asked_again"  # in the meta of a request
 
 
 def let_come_back(request: Request) -> None:
-    """Let a request pass Scrapy's filter of addresses if redirects led back to its own, once.
+    """Let a request pass Scrapy's dupefilter once if redirects led back to its own URL.
 
-    What leads back to itself may have set a cookie by which it lets pass: it is asked once more.
-    Redirects from there are as any others again.
+    A page that redirects to itself may have set a cookie first, so it is requested once more.
+    Redirects from there are followed as usual.
     """
     if request.meta.pop(_ASKED_AGAIN, False):
         request.dont_filter = False
@@ -26,7 +26,7 @@ def let_come_back(request: Request) -> None:
 
 
 def is_sibling(host: str, hosts: Iterable[str]) -> bool:
-    """Whether a host is one of `hosts` but for a ``www.`` before it.
+    """Whether a host is one of `hosts` except for a ``www.`` before it.
 
     >>> is_sibling("www.example.com", {"example.com"}), is_sibling("example.org", {"example.com"})
     (True, False)

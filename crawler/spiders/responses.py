@@ -1,4 +1,4 @@
-"""What a response says of itself, and the item made of it."""
+"""The headers and types of responses, and the items made of them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _TYPE_END = re.compile(r"[;,\s]")
 
 
 def is_html(response: Response) -> bool:
-    """Whether a response is a page."""
+    """Whether a response is an HTML page."""
     kind = media_type(header_of(response.headers, b"Content-Type"))
     # Without the header Scrapy has looked at the body.
     return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
 
 
 def is_document(response: Response) -> bool:
-    """Whether a response is plain text, or a file of which the filter takes the text."""
+    """Whether a response is plain text, or a file whose text the filter reads."""
     return is_plain_text(response) or is_file(response.body)
 
 
@@ -52,14 +52,14 @@ def _now() -> str:
 
 
 def base_of(response: Response, document: chrome.Document) -> str:
-    """The address against which what a page names is joined."""
+    """The URL with which the links of a page are joined."""
     base = resolved(response.url, chrome.base(document) or "")
     # Its own, where the page's base is none from which a link would lead to a page.
     return base if base and host_of(base) else response.url
 
 
 def page_of(response: Response, document: chrome.Document, content: chrome.MainText | None) -> Page:
-    """The item of a page that was parsed; without `content` its text is still to be found."""
+    """The item of a parsed page; without `content`, its text is extracted later."""
     base, named = base_of(response, document), chrome.canonical(document)
     page = Page(
         url=response.url,
@@ -83,7 +83,7 @@ def _web_address(base: str, url: str) -> str | None:
 
 
 def header_of(headers: Headers, name: bytes) -> str:
-    """The value of a header, empty without one."""
+    """The value of a header, empty if missing."""
     return (headers.get(name) or b"").decode("latin-1")
 
 

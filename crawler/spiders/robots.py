@@ -25,7 +25,7 @@ _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-vid
 
 
 def first_lines(body: bytes) -> bytes:
-    """What is read of a robots.txt: whole lines, for one that was cut could forbid far more.
+    """The whole lines of a robots.txt that are read: a cut line could forbid far more.
 
     >>> first_lines(b"Allow: /" + b"a" * MOST_BYTES + b"\\nDisallow: /")
     b''
@@ -37,7 +37,7 @@ def first_lines(body: bytes) -> bytes:
 
 
 def header_directives(values: Iterable[str], agent: str) -> set[str]:
-    """The directives for all robots or for ``agent``, in small letters.
+    """The directives for all robots or for ``agent``, in lower case.
 
     >>> sorted(header_directives(["NoIndex, nofollow", "otherbot: nosnippet"], "mybot"))
     ['nofollow', 'noindex']
@@ -60,7 +60,7 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
 
 
 def product_token(user_agent: str) -> str:
-    """The name under which a robots file or tag speaks to a crawler.
+    """The name by which robots.txt and robots tags address a crawler.
 
     >>> product_token("scrapy-neardup/0.1 (+https://example.com)")
     'scrapy-neardup'
@@ -69,27 +69,27 @@ def product_token(user_agent: str) -> str:
 
 
 def is_forbidden(error: BaseException | None) -> bool:
-    """Whether a request failed as robots.txt forbids it."""
+    """Whether a request failed because robots.txt forbids it."""
     return isinstance(error, IgnoreRequest) and str(error).startswith("Forbidden by robots")
 
 
 class RobotsFiles:
-    """Tells what robots.txt forbids from what it seems to forbid.
+    """Tells apart robots.txt files that are there and those that came with an error.
 
-    Scrapy obeys what comes with an error, too, as while a site is being worked on; that may be
-    another thing tomorrow.
+    Scrapy also obeys a robots.txt with an error status, as during maintenance, which may be
+    different tomorrow.
     """
 
     def __init__(self) -> None:
         self._errors: set[str] = set()  # hosts from which one came
 
     def note_answer(self, response: Response, request: Request) -> None:
-        """Note the answer to any request, redirects followed."""
+        """Note the response to any request, after redirects."""
         asked = urlsplit(request.meta.get("redirect_urls", [request.url])[0])
         if asked.path == "/robots.txt" and response.status >= 400:
             self._errors.add(asked.netloc)
 
     def forbid(self, failure: Failure) -> bool:
-        """Whether a request failed as a robots.txt that is there forbids it."""
+        """Whether a request failed because a robots.txt without an error status forbids it."""
         url: str = failure.request.url  # type: ignore[attr-defined]
         return is_forbidden(failure.value) and urlsplit(url).netloc not in self._errors

@@ -99,7 +99,7 @@ class SiteSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Put the middlewares that the spider needs among those of the project."""
+        """Add the middlewares that the spider needs to those of the project."""
         super().update_settings(settings)
         use_packaged_suffix_list()
         name = "DOWNLOADER_MIDDLEWARES"
@@ -110,7 +110,7 @@ class SiteSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Build the spider; raises :class:`ArgumentError` for an argument that cannot be used."""
+        """Build the spider. Raises :class:`ArgumentError` for an invalid argument."""
         speak_plainly()
         spider = super().from_crawler(crawler, *args, **kwargs)
         with name_setting("SITE_META_ROBOTS_OBEY"):
@@ -135,7 +135,7 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Begin with the addresses given, of pages and of sitemaps."""
+        """Begin with the given URLs of pages and sitemaps."""
         if hasattr(self, "state"):  # Scrapy keeps it in a JOBDIR
             self.hosts |= self.state.get("hosts", set())
             self.state["hosts"] = self.hosts
@@ -169,7 +169,7 @@ class SiteSpider(Spider):
             self.crawler.engine.crawl(request)  # it is no link of the page, one level deeper
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
-        """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
+        """Yield the page and its new links, unless the page forbids either."""
         self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
             self._count_stat("site/beyond_max_pages")
@@ -248,17 +248,17 @@ class SiteSpider(Spider):
         return host_of(url) in self.hosts | self._sitemap_hosts
 
     def parse_robots_file(self, response: Response) -> Iterator[Request]:
-        """Yield the sitemaps that robots.txt names; without any, the usual place is tried."""
+        """Yield the sitemaps that robots.txt names; without any, try the usual URL."""
         named = list(sitemap_urls_from_robots(first_lines(response.body)))
         return self._named_sitemaps(named or ["/sitemap.xml"], response.url, 0)
 
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:
-        """Try the usual place of a sitemap on a host that has no robots.txt."""
+        """Try the usual URL of a sitemap on a host that has no robots.txt."""
         url = urljoin(failure.request.url, "/sitemap.xml")  # type: ignore[attr-defined]
         yield from map(self._sitemap_request, self._limits.new_files([url]))
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
-        """Yield the pages of a sitemap, or the sitemaps of an index of them."""
+        """Yield the pages of a sitemap, or the sitemaps of an index."""
         if not self._leads_on(response):
             return
         body = response.body
@@ -291,9 +291,9 @@ class SiteSpider(Spider):
             )
 
     def not_fetched(self, failure: Failure) -> None:
-        """Count a page that could not be had.
+        """Count a page that could not be fetched.
 
-        A queue outside of this process holds callbacks by their names: they are the spider's own.
+        It is a method of the spider because a queue outside this process stores callbacks by name.
         """
         self.failures.note_failure(failure)
         request: Request = failure.request  # type: ignore[attr-defined]
@@ -312,10 +312,10 @@ class SiteSpider(Spider):
         self._count_stat("site/item_errors")
 
     def stay_on_hosts(self, request: Request) -> None:
-        """Refuse a request that leads to another host, as redirects do.
+        """Refuse a request to another host, for example from a redirect.
 
-        The one exception: where an address given with ``url`` itself leads to the same name with
-        ``www.`` or without it, that is the site which was meant.
+        The one exception: if a start URL leads to the same name with or without ``www.``, that host
+        is crawled.
         """
         came_from = request.meta.get("redirect_urls", [])
         is_here = self._has_sitemaps if request.callback == self.parse_sitemap else self._is_here
@@ -341,7 +341,7 @@ class SiteSpider(Spider):
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
 
     def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:
-        """Do not download what is no page to its end, when that would be long."""
+        """Stop the download of a large response that is not a page."""
         if request.callback != self.parse or b"Location" in headers:
             return
         # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.

@@ -1,4 +1,4 @@
-"""The addresses in a sitemap: XML, a feed, or a list of lines (sitemaps.org, "Protocol")."""
+"""The URLs in a sitemap: XML, a feed, or a list of lines (sitemaps.org, "Protocol")."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _OF_FEEDS = etree.XPath(
 
 
 def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
-    r"""Whether the addresses in a sitemap are those of other sitemaps, and the addresses.
+    r"""Whether a sitemap is an index of other sitemaps, and its URLs.
 
-    Raises ``ValueError`` or lxml's ``XMLSyntaxError`` for what is none.
+    Raises ``ValueError`` or lxml's ``XMLSyntaxError`` if it is not a sitemap.
 
     >>> of_sitemaps, urls = read_sitemap(b"https://example.com/a\nhttps://example.com/b\n")
     >>> of_sitemaps, list(urls)
@@ -57,10 +57,10 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
 
 
 class SitemapLimits:
-    """How much is read of the sitemaps of a crawl, which may have no end.
+    """Limits for the sitemaps of a crawl, which may be endless.
 
-    With `max_pages`, no more files than that. They are counted apart from pages, for who asks for
-    five pages gets five, whatever led to them.
+    With `max_pages`, no more files than that are read. They do not count as pages, so that five
+    pages are five pages.
     """
 
     def __init__(self, max_pages: int | None = None) -> None:
@@ -71,7 +71,7 @@ class SitemapLimits:
         self._has_told = False
 
     def new_files(self, urls: Iterable[str]) -> Iterator[str]:
-        """Those of the addresses of sitemaps that may still be asked for."""
+        """Those of the URLs of sitemaps that are within the limit."""
         for url in urls:
             if self._files == 0:
                 name = "max_pages" if self._of_max_pages else "the limit of a crawl"
@@ -81,7 +81,7 @@ class SitemapLimits:
             yield url
 
     def new_pages(self, urls: Iterable[str]) -> Iterator[str]:
-        """Those of the addresses of pages that may still be asked for."""
+        """Those of the URLs of pages that are within the limit."""
         for url in urls:
             if self._urls == 0:
                 self._tell_limit(f"{_MOST_URLS:,} URLs were in them, and {url} is one more")
@@ -90,7 +90,7 @@ class SitemapLimits:
             yield url
 
     def of_index(self, urls: Iterable[str], source: str, level: int) -> list[str]:
-        """The addresses in an index that `level` indexes led to, unless these are too many."""
+        """The URLs in an index that is below `level` indexes, unless that is too deep."""
         if level >= _MOST_LEVELS:
             led = counted(level, "index", "indexes")
             self._tell_limit(f"{source} is an index below {led}")

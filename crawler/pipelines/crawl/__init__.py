@@ -1,1 +1,1 @@
-"""What a crawl remembers until its end: copies to ask for again, its JOBDIR, items on their way."""
+"""What a crawl remembers until its end: dropped pages, its JOBDIR, items on their way."""

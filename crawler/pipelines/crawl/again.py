@@ -1,4 +1,4 @@
-"""Dropped pages whose original may have changed since: asked for again before the crawl ends."""
+"""Requests dropped pages again whose original may have changed, before the crawl ends."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ _SHOWN: Final = 10  # URLs that the log lists
 
 
 class AskAgain:
-    """Remembers dropped pages of which it may turn out that nothing has their text any more.
+    """Remembers dropped pages whose text may turn out to be in no kept page any more.
 
-    When the spider is idle, or when many are remembered, the index is asked what has become of
-    their originals, and their requests are made again where it is needed. A page is asked for once
-    while the crawl goes on, and once when it is idle: then records of hosts that the crawl has
-    visited, which it has not confirmed, drop it no more. Of pages with one text one is asked for;
-    the others wait for what becomes of it.
+    When the spider is idle, or when many pages are remembered, the index is asked about their
+    originals, and requests are made again where needed. A page is requested once while the crawl
+    runs, and once when it is idle. The second time, unconfirmed records of hosts that the crawl has
+    visited no longer drop it. Of several pages with one text, one is requested, and the others wait
+    for its result.
 
     Parameters
     ----------
     most
         How many pages are remembered at once; 0 for none.
     known
-        The form of a URL by which the index knows it.
+        Returns the form of a URL by which the index knows it.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     template
-        Gives what is known of the template of the site of a URL.
+        Returns what is known about the template of a URL's site.
     is_doubtful
         Whether a page that was kept is in no feed yet.
     forget
-        Takes the URL of a page that the index is to forget.
+        Called with the URL of a page that the index has to forget.
     """
 
     def __init__(
@@ -101,25 +101,25 @@ class AskAgain:
         crawler.signals.connect(self.note_empty, signal=WITHOUT_ITEM)
 
     def use_index(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
-        """Ask *index* from now on, when `report` has told it what the crawl has found.
+        """Ask *index* from now on, after `report` has sent it the crawl's reports.
 
-        That takes whether all responses have come.
+        `report` is called with whether all responses have come.
         """
         self._index, self._report = index, report
 
     def note_answer(self, response: Response, request: Request) -> None:
-        """Note that a page that was asked for again is gone: its text is, too."""
+        """Note that a requested page is gone, and its text with it."""
         if response.status in GONE:
             urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
             for url in urls:
                 self._awaited.pop(url, None)
 
     def note_empty(self, url: str) -> None:
-        """Note that a response came of which the spider makes no item, as of one with noindex."""
+        """Note a response of which the spider makes no item, for example because of noindex."""
         self.dropped.note_empty(self._known(url))
 
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
-        """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
+        """Note that a page came; return the hosts whose unconfirmed records give way to it."""
         known = self._known(url)
         self._awaited.pop(known, None)
         hosts = self.dropped.note_visit(known)
@@ -129,7 +129,7 @@ class AskAgain:
         return tuple(dict.fromkeys([*final, *hosts]))[:_MOST_FINAL]
 
     def note_decision(self, known: str, text: int, kept: str) -> None:
-        """Note that a page came with this text, for which another is kept, or itself."""
+        """Note that a page came with this text, and which page is kept for it."""
         if known in self.asked and text in self._answers:
             self._answers[text] = kept
 
@@ -140,7 +140,7 @@ class AskAgain:
         self.kept += known in self.asked
 
     def remember_page(self, url: str, page: Dropped) -> None:
-        """Remember a dropped page, unless it was asked for when the spider was idle."""
+        """Remember a dropped page, unless it was requested when the spider was idle."""
         known, most = self._known(url), self.dropped.most
         if not most or self.asked.get(known):
             return
@@ -151,7 +151,7 @@ class AskAgain:
             self._settle_soon(is_idle=False)
 
     def ask_when_idle(self) -> None:
-        """Ask for pages again before a spider closes."""
+        """Request pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
         if not settling and (not self.dropped or self._is_unanswered or self._index is None):
             return
@@ -271,7 +271,7 @@ class AskAgain:
         engine.crawl(request.replace(meta=meta, dont_filter=True))
 
     async def log_end(self, *, goes_on: bool) -> None:
-        """Log what was asked for again, and what could not be; all of it if no crawl goes on."""
+        """Log what was requested again and what could not be; all of it if no crawl continues."""
         if self._settling is not None:
             await asyncio.wait([self._settling])
         if not goes_on:
@@ -323,5 +323,5 @@ class AskAgain:
 
 
 def is_asked_again(request: Any) -> bool:
-    """Whether a request was made before, for a page that was dropped then."""
+    """Whether a request is a repetition for a page that was dropped."""
     return request is not None and ASKED_AGAIN in request.meta

@@ -1,4 +1,4 @@
-"""The course of a crawl: its beginning in the index, what it asks for again, and its end."""
+"""The course of a crawl: its beginning in the index, repeated requests, and its end."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to th
 
 
 class Course:
-    """Begins a crawl, remembers what became of its pages, and ends it.
+    """Begins a crawl, remembers the decisions about its pages, and ends it.
 
     Parameters
     ----------
     config
         What is dropped, and how many dropped pages are remembered.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     template
-        Gives what is known of the template of the site of a URL.
+        Returns what is known about the template of a URL's site.
     urls
-        Gives the URLs that an item, or the response it came from, has for its page.
+        Returns the URLs that an item, or its response, has for its page.
     forget
-        Takes the URL of a page that the index is to forget.
+        Called with the URL of a page that the index has to forget.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Course:
     async def use_index(
         self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]
     ) -> None:
-        """Begin in an index; `report` tells it what the crawl has found, all if so asked."""
+        """Use this index; `report` sends it the crawl's reports, all of them if asked to."""
         self._index = index
         self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
@@ -90,8 +90,9 @@ class Course:
         await self.begin_crawl()
 
     async def begin_crawl(self) -> None:
-        """Begin in the index, unless that is done; without an answer of it pages are checked as if
-        there were no crawl.
+        """Begin the crawl in the index, unless that is done.
+
+        If the index does not answer, pages are checked as if there were no crawl.
         """
         if self._has_begun or self._index is None or time.monotonic() < self._next_try:
             return
@@ -106,7 +107,7 @@ class Course:
     def note_verdict(
         self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
     ) -> None:
-        """Note what was decided about a page's text, with so many contents of its host known."""
+        """Note the decision about a page's text, made when so many texts of its host were known."""
         known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
         original, hashed = verdict.duplicate_of, hash_text(text)
         self.again.note_decision(known, hashed, original if is_copy and original else known)
@@ -134,7 +135,7 @@ class Course:
             self.again.remember_page(verdict.url, page)
 
     async def end_crawl(self) -> None:
-        """End the crawl in the index, or leave what it takes to go on with it."""
+        """End the crawl in the index, or save what is needed to continue it."""
         pages = self.again.dropped.list_pages()
         goes_on = self._job.can_go_on and self._has_pending(bool(pages))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:

@@ -1,4 +1,4 @@
-"""What a JOBDIR tells of the crawl that was at work there, and what this one leaves in it."""
+"""The state of a crawl in its JOBDIR."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ _WAITING: Final = "requests.queue"
 
 
 class Job:
-    """The crawl in a JOBDIR, or one that has none.
+    """The crawl in a JOBDIR, or one without.
 
-    While it is under way a mark lies there; if the process is killed, it stays. The next start
-    finds it and by default makes all requests anew: some of those that Scrapy takes for done were
-    not, and those that waited are lost with the process. Pages that the killed crawl has checked
-    may be in no feed, so they are doubtful. A crawl that is paused leaves in the mark's place what
-    it takes to go on.
+    While it runs, a mark is in the JOBDIR; if the process is killed, the mark stays. The next start
+    finds it and by default makes all requests again: some requests that Scrapy counts as done were
+    not, and waiting ones were lost. Pages that the killed crawl has checked may be in no feed, so
+    they are doubtful. A paused crawl replaces the mark by what is needed to continue.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -71,7 +70,7 @@ class Job:
 
     @property
     def was_killed(self) -> bool:
-        """Whether the process before has not come to its end."""
+        """Whether the previous process was killed."""
         return bool(self._left.get("running"))
 
     def _tell_course(self, again: bool) -> None:
@@ -90,7 +89,7 @@ class Job:
         shutil.rmtree(self._folder / _WAITING, ignore_errors=True)
 
     async def begin_crawl(self, index: DuplicateIndex) -> None:
-        """Begin a crawl in the index, or go on with the one that was paused.
+        """Begin a crawl in the index, or continue the paused one.
 
         Raises :class:`DedupError` if the index gives no answer.
         """
@@ -120,7 +119,7 @@ class Job:
         return found
 
     def save_pages(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
-        """Leave what it takes to go on."""
+        """Save what is needed to continue."""
         dropped = []
         for known, page in pages.items():
             with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
@@ -131,7 +130,7 @@ class Job:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether another process can go on with the crawl."""
+        """Whether another process can continue the crawl."""
         return self._folder is not None
 
     def note_closed(self, reason: str) -> None:
@@ -139,7 +138,7 @@ class Job:
         self._reason = reason
 
     def remove_mark(self) -> None:
-        """Take the mark away: all feeds are written."""
+        """Remove the mark: all feeds are written."""
         if self._folder is None or not self._state:
             return
         if self._reason == "finished" or self._paused is None:

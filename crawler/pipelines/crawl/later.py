@@ -1,4 +1,4 @@
-"""Kept pages on their way through the pipelines behind the filter, which may drop them or fail."""
+"""Kept pages in later pipelines, which may drop them or fail."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})
 
 
 class LaterPipelines:
-    """Has the index forget a kept page whose item no feed gets, so that its next copy is kept.
+    """Lets the index forget a kept page whose item reaches no feed, so its next copy is kept.
 
     Parameters
     ----------
     known
-        The form of a URL by which the index knows it.
+        Returns the form of a URL by which the index knows it.
     urls
-        Gives the URLs that an item, or the response it came from, has for its page.
+        Returns the URLs that an item, or its response, has for its page.
     forget
-        Takes the URL of a page that is to be forgotten.
+        Called with the URL of a page that the index has to forget.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     """
 
     def __init__(
@@ -50,20 +50,20 @@ class LaterPipelines:
         self._pages: OrderedDict[str, bool] = OrderedDict()
 
     def connect_signals(self, crawler: Crawler) -> None:
-        """Note what becomes of the items of a crawl."""
+        """Follow the items of a crawl."""
         crawler.signals.connect(self.note_dropped, signal=signals.item_dropped)
         crawler.signals.connect(self.note_failed, signal=signals.item_error)
         crawler.signals.connect(self.note_passed, signal=signals.item_scraped)
 
     def pass_on(self, verdict: Verdict) -> None:
-        """Note that the item of a page goes on to the pipelines behind."""
+        """Note that the item of a page goes on to later pipelines."""
         if verdict.kind in _NEWLY_KEPT:
             self._pages[self._known(verdict.url)] = True
             if len(self._pages) > _MOST:
                 self._pages.popitem(last=False)
 
     def is_doubtful(self, url: str | None) -> bool:
-        """Whether a page is on its way, or was forgotten: what is a copy of it may be needed."""
+        """Whether a page is on its way, or was forgotten: a copy of it may be needed."""
         return url is not None and url in self._pages
 
     def note_dropped(self, item: Any, response: Response | None, exception: Exception) -> None:

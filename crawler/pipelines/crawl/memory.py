@@ -1,4 +1,4 @@
-"""Dropped pages that a crawl remembers, and the pages that it has seen stand for others."""
+"""Dropped pages that a crawl remembers, and the kept pages that it has seen."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
 
 
 class Dropped(NamedTuple):
-    """A dropped page: the request that it came from, None if from none, its original and its text.
+    """A dropped page: its request, None without one, its original and its text.
 
-    It is early if its host's template was hardly known when a page of that host stood for it. If it
-    is contained, the original is the page that contains it.
+    It is early if the template of the original's host was hardly known at that time. If it is
+    contained, the original is the page that contains it.
     """
 
     request: Request | None
@@ -39,10 +39,9 @@ def hash_text(text: str) -> int:
 class DroppedPages:
     """Remembers dropped pages until it is known what has become of their originals.
 
-    When it is full, pages are forgotten first whose originals are on hosts that the crawl has not
-    visited, as those of a mirror: such originals stand.
-
-    URLs stand in the form by which the index knows them.
+    When it is full, pages whose originals are on hosts that the crawl has not visited, such as
+    those of a mirror, are forgotten first: these originals stand. URLs have the form by which the
+    index knows them.
 
     Parameters
     ----------
@@ -64,14 +63,14 @@ class DroppedPages:
         return len(self._pages)
 
     def note_visit(self, url: str) -> tuple[str, ...]:
-        """Note that a page of this address came; the hosts that were visited."""
+        """Note that a page with this URL came; return the hosts that were visited."""
         here = host(url)
         if len(self._hosts) < _MOST_HOSTS:
             self._hosts[here] = None
         return (here, *self._hosts)
 
     def is_visited(self, url: str) -> bool:
-        """Whether a page came of the host of an address."""
+        """Whether the crawl has seen a page of the URL's host."""
         return host(url) in self._hosts
 
     def note_kept(self, url: str) -> None:
@@ -85,13 +84,13 @@ class DroppedPages:
         return hash(url) in self._seen
 
     def note_empty(self, url: str) -> None:
-        """Note that no item came of a response."""
+        """Note that a response gave no item."""
         self._empty[hash(url)] = int(time.time())
         if len(self._empty) > _MOST_SEEN:
             del self._empty[next(iter(self._empty))]
 
     def find_emptied(self, pages: Iterable[Dropped]) -> dict[str, int]:
-        """The originals of pages of which this process has seen a response, but no item; when."""
+        """The originals whose responses gave this process no item, and when."""
         originals = {page.original for page in pages if not self.has_seen(page.original)}
         return {url: self._empty[hash(url)] for url in originals if hash(url) in self._empty}
 
@@ -118,7 +117,7 @@ class DroppedPages:
 
     @property
     def forgotten(self) -> int:
-        """How many pages were forgotten for want of room, of hosts visited by now."""
+        """How many pages of visited hosts were forgotten for lack of room."""
         return sum(count for name, count in self._forgotten.items() if name in self._hosts)
 
     def discard_page(self, url: str) -> None:
@@ -126,11 +125,11 @@ class DroppedPages:
         self._pages.pop(url, None)
 
     def put_back(self, pages: Mapping[str, Dropped]) -> None:
-        """Remember pages again, but for those that have come anew."""
+        """Remember pages again, except those that have come again."""
         self._pages = {**pages, **self._pages}
 
     def put_back_some(self, pages: Mapping[str, Dropped]) -> None:
-        """The same as far as that fills no more than half of the room."""
+        """The same, but fill at most half of the room."""
         some = zip(range(self.most // 2 - len(self._pages)), pages.items(), strict=False)
         self.put_back(dict(page for _, page in some))
 
