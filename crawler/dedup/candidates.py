@@ -1,4 +1,4 @@
-"""Which pages are candidates, and how they compare: the same in an index and in a collection."""
+"""Which pages are candidates, and how they are compared, in an index and in a collection."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SLACK: Final = 0.1
 
 
 class Evidence(NamedTuple):
-    """What the similarity of a page to a kept one rests on, as an index stores it.
+    """The stored evidence for the similarity of a page to a kept one.
 
-    ``odd_bits`` of the two odd sketches differ, or count as if they did; ``sampled`` and
-    ``other_sampled`` are the shingles sampled at ``level``. At :data:`BY_KEYS` they are keys.
+    ``odd_bits`` bits of the two odd sketches differ, or count as if they did. ``sampled`` and
+    ``other_sampled`` are the shingles sampled at ``level``; at :data:`BY_KEYS` they are keys.
     """
 
     odd_bits: int
@@ -47,10 +47,11 @@ class Evidence(NamedTuple):
 
 
 def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> bool:
-    """Whether what two pages have of their own says that they are no copies, however alike.
+    """Whether the content of their own says that two pages are not copies, however similar.
 
-    They have other headings, and either few words of their own, more on one host, or the template
-    of that is hardly known, so that what is alike may be that. As in store/lua/records.lua.
+    Their headings differ, and either one has few words of its own (more on one host), or the
+    template of the host is hardly known, so that what they share may be that. As in
+    store/lua/records.lua.
 
     >>> from .fingerprint import Fingerprint
     >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 14, 9])) for n in (1, 2))
@@ -68,12 +69,12 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
 
 
 class Rule(NamedTuple):
-    """Which pages are candidates, and by what they are compared.
+    """Which pages are candidates, and how they are compared.
 
-    Candidates share `min_matches` keys, or all of them if one has fewer. Key i counts only against
-    the other page's key i, but in `one_table` all count against all. They are compared by their odd
-    sketches, or, `by_keys`, by the share of the page's keys that they have. Copies are as similar
-    as the threshold, and at the least as `least_similarity`.
+    Candidates share `min_matches` keys, or all of them if one has fewer. Key i is only compared
+    with key i of the other page, unless all are in `one_table`. Candidates are compared by their
+    odd sketches, or, `by_keys`, by the share of the page's keys that they have. Copies reach the
+    threshold, and at least `least_similarity`.
 
     >>> four, three = (b"".join(n.to_bytes(4) for n in keys) for keys in ((1, 2, 3, 4), (2, 3, 9)))
     >>> Rule(2).matches(four, three), Rule(2, one_table=True).matches(four, three)
@@ -94,10 +95,10 @@ class Rule(NamedTuple):
 
     @staticmethod
     def comparable(ours: bytes, theirs: bytes) -> int:
-        """How many of our keys could be theirs; 0 if those are too few to tell.
+        """How many of our keys the other page could have; 0 if too few to compare.
 
-        A page of very many shingles has small keys only, see :class:`~.sketches.ModuloSample`.
-        Keys are sorted, as :class:`~.fingerprint.Fingerprint` has them where there is one table.
+        A page of very many shingles only has small keys, see :class:`~.sketches.ModuloSample`. Keys
+        in one table are sorted, as in :class:`~.fingerprint.Fingerprint`.
 
         >>> low, high = (b"".join((n << 20).to_bytes(4) for n in keys) for keys in
         ...              (range(1, 30), range(1, 120, 4)))
@@ -113,15 +114,16 @@ class Rule(NamedTuple):
         return found if found == count or found >= _FEWEST else 0
 
     def matches(self, ours: bytes, theirs: bytes) -> int:
-        """How many keys, of 4 bytes, two pages share; 0 if those are too few for candidates."""
+        """How many keys, of 4 bytes, two pages share; 0 if too few for candidates."""
         a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
         shared = len(set(a) & set(b)) if self.one_table else sum(map(eq, a, b))
         return shared if shared >= min(self.min_matches, len(a), len(b)) else 0
 
     def compare(self, page: Fingerprint, known: Fingerprint, shared: int) -> Evidence | None:
-        """What the similarity of a page to a kept one with other words rests on, if they have so
-        many keys in common. None where it cannot be told: they differ too much in length, or have
-        too few keys.
+        """The evidence for the similarity of a page to a kept one with other words, if they share
+        that many keys.
+
+        None if they differ too much in length, or share too few keys.
         """
         if not known.odd:
             return None

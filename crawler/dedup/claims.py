@@ -1,4 +1,4 @@
-"""What a page claims, so that it is kept of several copies: see ``DEDUP_PREFER``."""
+"""The properties of a page by which the best of several copies is kept, see ``DEDUP_PREFER``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 
 def claimed_fields(config: DedupConfig) -> list[str]:
-    """The fields of a record that count; none without ``DEDUP_PREFER``."""
+    """The fields of a record that ``DEDUP_PREFER`` names; none without it."""
     if not config.prefer:
         return []
     return [config.canonical_field, config.date_field, *fields_of(config.prefer)]
 
 
 def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a record :meth:`~.index.DuplicateIndex.check` takes of the page at `url`."""
+    """The arguments of :meth:`~.index.DuplicateIndex.check` that a record of the page at `url`
+    gives.
+    """
     if not config.prefer:
         return {}
     named, date, *numbers = (_read_cell(record.get(name)) for name in claimed_fields(config))

@@ -1,4 +1,4 @@
-"""The settings of the filter, read once and checked, each error naming its setting."""
+"""The settings of the filter, read once and checked; each error names its setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a crawl: where pages come from, what becomes of them, and where the index is."""
+"""Settings that each crawl may change: pages, verdicts, and where the index is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .verdict import Kind
 
 @dataclass(frozen=True, kw_only=True)
 class CrawlSettings:
-    """The settings that may be others in each crawl."""
+    """Settings that may differ between crawls of one index."""
 
     redis_url: str | None = setting(
         None,

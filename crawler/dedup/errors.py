@@ -1,4 +1,4 @@
-"""The errors of this package. That of an argument of the spider stands beside the spider."""
+"""The errors of this package, except that of the spider's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that the index needs to know of a page, computed from its text alone."""
+"""What the index compares of a page, computed from its text alone."""
 
 from __future__ import annotations
 
@@ -41,12 +41,11 @@ class Fingerprint:
     """What is compared of a page.
 
     ``exact`` is the hash of the normalised words (12 bytes of xxh3-128), ``words`` their number,
-    ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the sketches that they
-    are verified with, the page's own first; both are empty for a text too short for a shingle.
-    ``own`` tells what a page has of its own: the hash of its heading (2 bytes, 0 without one), the
-    fours of words of its text that are not its site's (1), and from how many contents the site's
-    template was known then (1). ``anchors`` are those of :mod:`.sketches.anchors`, in an index with
-    ``DEDUP_CONTAINMENT``.
+    ``bands`` the keys that find candidates, 4 bytes each, and ``odd`` the sketches that verify
+    them, the page's own first. Both are empty for a text too short for a shingle. ``own`` describes
+    the page's own content: the hash of its heading (2 bytes, 0 without one), the number of its own
+    words in fours (1), and the number of texts from which the site's template was learnt (1).
+    ``anchors`` are those of :mod:`.sketches.anchors`, in an index with ``DEDUP_CONTAINMENT``.
     """
 
     exact: bytes
@@ -81,7 +80,7 @@ class Fingerprint:
 
 
 def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
-    """The sketcher of an index with that `config` and `seed`."""
+    """The sketcher of an index with this `config` and `seed`."""
     return Sketcher(
         size=config.shingle_size,
         seed=seed,
@@ -97,7 +96,7 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
 
 
 def make_normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
-    """The normaliser that `config` asks for by what it ignores."""
+    """The normaliser for what `config` ignores."""
     return Normaliser(
         fold_case="case" in config.ignore,
         drop_punctuation=not config.ignore.isdisjoint({"punctuation", "typography"}),
@@ -112,7 +111,7 @@ def make_normaliser(config: DedupConfig, segment: Segmenter | None = None) -> No
 
 
 def make_corrector(config: DedupConfig) -> Corrector | None:
-    """What corrects texts before they are compared, if anything does."""
+    """The corrector of texts, if one is configured."""
     if config.correct is None:
         return None
     from .spelling.correction import load_corrector
@@ -128,10 +127,10 @@ def verification_sketches(
     threshold: float,
     least: float | None = None,
 ) -> tuple[OddSketch, ...]:
-    """What a page's candidates are verified with: odd sketches, or the simhash of `two-stage`.
+    """The sketches that verify a page's candidates: odd sketches, or the simhash of `two-stage`.
 
-    `shingles` are sorted and different, `sketch` is what `method` makes of them. `least` is the
-    similarity of the least similar page to compare with, `threshold` unless it is given.
+    `shingles` are sorted and distinct, `sketch` is that of `method`. `least` is the similarity of
+    the least similar page to compare with, by default the `threshold`.
     """
     if isinstance(method, TwoStage):
         return (OddSketch(SIMHASH, 0, method.simhash_part(sketch).astype("<u8").tobytes()),)
@@ -178,8 +177,8 @@ class Fingerprinter:
         return page.in_scope(scope, self._seed, one_table=one_table)
 
     def shingles(self, text: str, scope: str = "") -> ShingleArray:
-        """The hashes of the shingles of a scope's text, sorted; of one too short for any, that of
-        its words.
+        """The sorted hashes of a scope's text; if it is too short for a shingle, those of its
+        words.
         """
         page, normalised = self._read(text)
         if normalised is not None:
@@ -193,10 +192,10 @@ class Fingerprinter:
         return self._read(text)[0].exact
 
     def own(self, heading: str, words: int | None = None, learnt: int | None = None) -> bytes:
-        """What a page has of its own, as :class:`Fingerprint` holds it.
+        """The page's own content, as :class:`Fingerprint` holds it.
 
-        `words` of its text are not known to be its site's, whose template was learnt from `learnt`
-        contents; where that is not known, all of a long text counts as the page's own.
+        `words` of the text do not belong to the template, which was learnt from `learnt` texts. If
+        that is unknown, all of a long text is the page's own.
         """
         normalised = single_spaced(self._sketcher.shingler.normaliser.encode(heading))
         if not normalised:
@@ -207,7 +206,7 @@ class Fingerprinter:
         return number.to_bytes(2) + bytes(counts)
 
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:
-        """The fingerprints of many texts, in somewhat less time than one by one."""
+        """The fingerprints of many texts, somewhat faster than one by one."""
         found: list[Fingerprint] = []
         encoded: dict[int, bytes] = {}
         for number, text in enumerate(texts):
@@ -226,7 +225,7 @@ class Fingerprinter:
         return found
 
     def fits(self, page: Fingerprint) -> bool:
-        """Whether a fingerprint that comes from elsewhere has the shape of those made here."""
+        """Whether a fingerprint from elsewhere has the shape of those made here."""
         if not are_anchors(page.anchors):
             return False
         if not page.bands and not page.odd:

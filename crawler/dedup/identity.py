@@ -1,4 +1,4 @@
-"""What makes two addresses the same page."""
+"""When two URLs are the same page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LONGEST_URL = 100_000
 
 @lru_cache(maxsize=256)  # a page's is asked for more than once while it is on its way
 def identity(url: str, *, canonical: bool) -> str:
-    """The URL that a page is known by: canonical if so set, bounded in length.
+    """The URL under which a page is known: canonical if so set, and limited in length.
 
-    The function is idempotent, so that people can ask for the URL that they were shown.
+    The function is idempotent, so people can ask for the URL that they were shown.
 
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'
@@ -50,7 +50,7 @@ def identity(url: str, *, canonical: bool) -> str:
 
 
 def resolved(base: str, url: str) -> str | None:
-    """The address that a link in the page at `base` means, if any.
+    """The URL of a link in the page at `base`, if it is one.
 
     >>> resolved("https://example.com/a/b", "../c")
     'https://example.com/c'
@@ -64,7 +64,7 @@ def resolved(base: str, url: str) -> str | None:
 
 
 def slashed(url: str) -> str:
-    r"""A link as browsers read it, to whom a backslash before the query is a slash.
+    r"""A link as browsers read it: a backslash before the query is a slash.
 
     >>> slashed(r"..\docs?by=a") == "../docs?by=a"
     True
@@ -76,7 +76,7 @@ def slashed(url: str) -> str:
 
 
 def is_whole(url: str) -> bool:
-    """Whether a URL that a page is known by is an address, and not the beginning of a longer one.
+    """Whether the URL of a page is complete, and not the beginning of a longer one.
 
     >>> is_whole(identity("https://example.com/" + 2000 * "a", canonical=True))
     False
@@ -86,7 +86,7 @@ def is_whole(url: str) -> bool:
 
 @lru_cache(maxsize=256)
 def host(url: str) -> str:
-    """The host and port that a page is counted under; nothing for what is no URL.
+    """The host and port under which a page is counted; empty if it is not a URL.
 
     >>> host("https://reader@Example.com:8080/")
     'example.com:8080'
@@ -99,7 +99,7 @@ def host(url: str) -> str:
 
 @lru_cache(maxsize=1024)
 def domain(url: str) -> str:
-    """The registered domain of a URL, or its host without a port where that has none.
+    """The registered domain of a URL, or its host without port if it has none.
 
     >>> domain("https://news.example.co.uk:8080/a"), domain("http://localhost:8901/")
     ('example.co.uk', 'localhost')

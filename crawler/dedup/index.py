@@ -1,4 +1,4 @@
-"""The one front door of the index: a page goes in, a verdict comes out."""
+"""The public interface of the index: a page goes in, a verdict comes out."""
 
 from __future__ import annotations
 
@@ -37,11 +37,16 @@ class DuplicateIndex(OpenIndex):
     All methods raise :class:`ServerError` if the server gives no answer. A second call then
     completes whatever the first one left undone.
 
-    Attributes:
-        config: the configuration that the index was opened with.
-        store: the index on the server, for code that reads all of it: see :mod:`.inspection`.
-        fingerprint: computes from a main text what the index compares.
-        crawl: the crawl that has begun and not ended, if any.
+    Attributes
+    ----------
+    config
+        The configuration that the index was opened with.
+    store
+        The index on the server, for code that reads all of it: see :mod:`.inspection`.
+    fingerprint
+        Computes from a main text what the index compares.
+    crawl
+        The crawl that has begun and not ended, if any.
     """
 
     async def check(
@@ -329,7 +334,7 @@ class DuplicateIndex(OpenIndex):
         return await self._exchange.ask(question)
 
     async def forget(self, url: str) -> bool:
-        """Remove a URL from the index. Its copies are decided anew when they come again.
+        """Remove a URL from the index. Its copies are decided again when they are next seen.
 
         Returns False if the index never saw the URL.
         """

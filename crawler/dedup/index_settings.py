@@ -1,4 +1,4 @@
-"""The settings that an index is made with: what of two pages is compared, and how."""
+"""Settings that are fixed when an index is made: what is compared, and how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .sketches.lsh import MOST_BANDS, Bands, fewest_bands
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSettings:
-    """The settings that an index is made with, and what follows from them."""
+    """Settings that are fixed when an index is made, and values derived from them."""
 
     threshold: float = setting(
         0.8, parsing.number(0, 1), "Jaccard similarity from which a page is a near-duplicate."
@@ -157,18 +157,18 @@ class IndexSettings:
 
     @property
     def scope_field(self) -> str | None:
-        """The field of items that :attr:`scope` names, if it names one."""
+        """The field of items that :attr:`scope` names, if any."""
         return None if self.scope in parsing.SCOPES else self.scope.removeprefix("field:")
 
     @property
     def values(self) -> int:
-        """Values in a page's sketch, in the method's own sense."""
+        """The number of values in a page's sketch, in the method's own sense."""
         default: int = signature(METHODS[self.method]).parameters["num_hashes"].default
         return self.num_hashes or default
 
     @property
     def banding(self) -> Bands:
-        """Bands and rows: those that are set, else those that fit the threshold."""
+        """Bands and rows, as set or as they fit the threshold."""
         if self.bands:
             return Bands(self.bands, self.rows)
         try:
@@ -181,12 +181,12 @@ class IndexSettings:
 
     @property
     def segment_name(self) -> str | None:
-        """What the index stores of :attr:`segment`."""
+        """The name under which the index stores :attr:`segment`."""
         return function_name(self.segment) if callable(self.segment) else self.segment
 
     @property
     def correct_name(self) -> str | None:
-        """What the index stores of :attr:`correct`."""
+        """The name under which the index stores :attr:`correct`."""
         if self.correct is None:
             return None
         from .spelling.correction import version_setting
@@ -195,7 +195,7 @@ class IndexSettings:
 
     @property
     def sketch_options(self) -> dict[str, Any]:
-        """What the method of :attr:`method` is made with, but for the seed."""
+        """The arguments of :attr:`method`, except the seed."""
         options = {"num_hashes": self.values, **(self.method_options or {})}
         if self.has_bands:
             return options | self.banding._asdict()
@@ -209,7 +209,7 @@ class IndexSettings:
 
     @property
     def sketch_bits(self) -> int:
-        """Bits of the sketch that an index stores to verify candidates with."""
+        """Bits of the sketch that verifies candidates."""
         if self.method == TwoStage.name:
             bits: int = self.sketch_options["num_hashes"]
             return bits

@@ -1,4 +1,4 @@
-"""Pages of an index that a text is like, found without a check."""
+"""Pages of an index that a text resembles, found without a check."""
 
 from __future__ import annotations
 
@@ -67,11 +67,13 @@ class Matcher:
 
     @property
     def matches(self) -> list[Match]:
-        """What the text is like, the most similar first; of equals the one that a check names."""
+        """The pages that the text resembles, most similar first; among equals, the one that a check
+        names.
+        """
         return sorted(self._matches, key=lambda one: (-one.similarity, one.kind is not Kind.EXACT))
 
     async def read(self, store: Store, ask: Ask, *, copies: bool) -> None:
-        """Find the pages of an index; what comes in one exchange is asked for by `ask`."""
+        """Find the pages of an index; `ask` makes the exchanges."""
         odd_bytes = self._bits // 8
         question = partial(store.find_candidates, self._page, odd_bytes=odd_bytes, copies=copies)
         found = await ask(question)

@@ -1,4 +1,4 @@
-"""An open connection to the index, and how a page becomes a request to it."""
+"""An open connection to the index, and the requests made of pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONG_TEXT = 200_000
 
 
 class OpenIndex:
-    """What :class:`~.index.DuplicateIndex` asks through, and how pages are prepared for it."""
+    """The connection of a :class:`~.index.DuplicateIndex`, and the preparation of its pages."""
 
     def __init__(
         self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool_name: str | None
@@ -52,12 +52,12 @@ class OpenIndex:
 
     @property
     def seed(self) -> int:
-        """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
+        """The seed of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
         return self.store.parameters.seed
 
     @property
     def digest(self) -> str:
-        """That of the parameters, the seed among them; with the name it says which index it is."""
+        """A digest of the parameters and the seed; with the name it identifies the index."""
         return self.store.parameters.digest
 
     @classmethod
@@ -65,15 +65,27 @@ class OpenIndex:
     async def open(
         cls, config: DedupConfig, *, spool: bool = False, make: bool = True
     ) -> AsyncIterator[Self]:
-        """Connect to the index that `config` names, and make it if it is not there.
+        """Connect to the index that `config` names; a context manager.
 
-        Without `make` none is made, and one that is not there is read as one without pages until
-        somebody makes it: then methods may raise :class:`ParameterMismatch`, too.
-        With `spool`, pages that the server gives no answer for are written to a file in
-        ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
-        :class:`ServerError` if no server can be had, :class:`ParameterMismatch` if the index was
-        made with other parameters, and :class:`InputError` or :class:`MissingExtra` for what
-        ``DEDUP_CORRECT`` needs and cannot have; then none is made.
+        Parameters
+        ----------
+        config
+            The settings.
+        spool
+            Whether pages without an answer are written to a file in ``DEDUP_DATA_DIR``, so that
+            :meth:`replay` can check them later.
+        make
+            Whether a missing index is made. If not, it is read as an empty one until somebody
+            makes it, and methods may then also raise :class:`ParameterMismatch`.
+
+        Raises
+        ------
+        ServerError
+            The server cannot be reached.
+        ParameterMismatch
+            The index was made with other parameters.
+        InputError, MissingExtra
+            What ``DEDUP_CORRECT`` needs is missing.
         """
         async with open_server(config) as client:
             try:
@@ -118,8 +130,9 @@ class OpenIndex:
         return parameters.agreed
 
     def scoped(self, page: Fingerprint, url: str, scope: str | None = None) -> Fingerprint:
-        """The fingerprint of a page in its scope, which `scope` names where ``DEDUP_SCOPE`` is a
-        field; raises :class:`InputError` where it does not.
+        """The fingerprint of a page in its scope.
+
+        Raises :class:`InputError` if ``DEDUP_SCOPE`` is a field and `scope` is not given.
         """
         known = self.config.identity(url) if url else ""
         return self.fingerprint.scoped(page, scope_of(self.config, known, scope))
@@ -144,7 +157,8 @@ class OpenIndex:
         return self.scoped(page, url, scope)
 
     def count_waiting(self) -> int:
-        """Pages in ``DEDUP_DATA_DIR`` that passed unchecked and that this index can check.
+        """The number of pages in ``DEDUP_DATA_DIR`` that passed unchecked and that this index can
+        check.
 
         Raises :class:`OSError` if they cannot be read.
         """
@@ -153,9 +167,9 @@ class OpenIndex:
         return spool.count()[0].pages
 
     async def count_errors(self, counts: Mapping[str, int]) -> None:
-        """Tell the index how often a crawl failed, by the class of the error, for those who watch.
+        """Report to the index how often a crawl failed, by class of the error, for monitoring.
 
-        Raises :class:`ServerError` when the server gives no answer.
+        Raises :class:`ServerError` if the server gives no answer.
         """
         if counts and await self._is_there():
             await self._exchange.ask(partial(self.store.count_errors, counts))

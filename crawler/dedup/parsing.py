@@ -1,4 +1,4 @@
-"""What the values of settings may be: each function reads one kind, or tells what it expects."""
+"""The values of settings: each function reads one kind, or says what it expects."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _MEANT = {
 
 
 def setting(default: Any, parse: Callable[[Any], Any], doc: str, *, is_secret: bool = False) -> Any:
-    """A field that holds what `parse` makes of the setting's value; a secret stays out of errors.
+    """A field whose value `parse` reads from the setting; a secret is kept out of errors.
 
-    `doc` says in the reference what the setting means.
+    `doc` is its meaning in the reference.
     """
     return field(default=default, metadata={"parse": parse, "doc": doc}, repr=not is_secret)
 
@@ -51,7 +51,7 @@ def setting_name(item: Field[Any]) -> str:
 
 
 def parsed(item: Field[Any], value: Any) -> Any:
-    """What a field holds for a value; raises :class:`ConfigError`, which names the setting."""
+    """The parsed value of a field. Raises :class:`ConfigError`, which names the setting."""
     try:
         return item.metadata["parse"](value)
     except (TypeError, ValueError, OverflowError) as error:
@@ -62,9 +62,9 @@ def parsed(item: Field[Any], value: Any) -> Any:
 
 
 def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str, Any]:
-    """By the names of fields, the values that Scrapy settings have for them.
+    """The values of Scrapy settings by the names of fields.
 
-    Raises :class:`ConfigError` for a name that begins like theirs and is none of them: a misprint.
+    Raises :class:`ConfigError` for a misspelt name.
     """
     names = {setting_name(item): item.name for item in items}
     values = {}
@@ -97,7 +97,7 @@ def _meant(key: str) -> str | None:
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """What is stored of a setting that is a function: its path, or that of its class.
+    """The stored name of a function in a setting: its path, or that of its class.
 
     >>> from functools import partial
     >>> from html import escape

@@ -13,9 +13,9 @@ def make_private_folder(path: Path) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file as :func:`os.open` does; nobody else can read it, whoever could before.
+    """Open a file like :func:`os.open`, so that nobody else can read it.
 
-    To be given to :func:`open` as its `opener`.
+    Pass it to :func:`open` as `opener`.
     """
     file = os.open(path, flags, 0o600)
     if flags & (os.O_WRONLY | os.O_RDWR):

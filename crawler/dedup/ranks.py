@@ -1,8 +1,8 @@
-"""Ranks: which of two copies is kept, by what ``DEDUP_PREFER`` names.
+"""Ranks: which of two copies is kept, by the order in ``DEDUP_PREFER``.
 
 A rank is a string of bytes, made of the criteria from the first to the last. Of two copies the one
-with the smaller rank is kept, byte by byte; of equal ones the first to arrive. So the server can
-compare ranks without knowing the criteria, and the best copy is kept in whatever order they come.
+with the smaller rank is kept, of equal ranks the first to arrive. So the server can compare ranks
+without knowing the criteria, and the best copy is kept in whatever order they come.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MEANT: Final = {
 
 
 class Claims(NamedTuple):
-    """What a page has to show for itself: its URL, whether it names another one as canonical, the
+    """A page's values for the criteria: its URL, whether it names another one as canonical, the
     words and the date of its text, and numbers in fields of its item.
     """
 
@@ -74,9 +74,9 @@ _CRITERIA: Final[dict[str, Callable[[Claims], bytes]]] = {
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
-    """The criteria of a list, or of a text with commas, the first of which counts most.
+    """The criteria of a list, or of a text with commas, the most important first.
 
-    Raises ValueError, which says what is expected, for a word that is nearly a criterion.
+    Raises ValueError, which says what is expected, for a misspelt criterion.
 
     >>> parse_order("https, score, https")
     ('https', 'score')
@@ -122,15 +122,15 @@ def fields_of(order: Iterable[str]) -> list[str]:
 
 
 def stored_order(order: Sequence[str]) -> str | None:
-    """What an index stores of the order that it is made with; None if that is nothing.
+    """The order as the index stores it; None if it stores nothing.
 
-    Those of the first versions are not stored, so that their indexes can be opened.
+    The orders of the first versions are not stored, so that their indexes can be opened.
     """
     return None if {"canonical", "earlier"}.issuperset(order) else ",".join(order)
 
 
 def rank_of(order: Sequence[str], claims: Claims) -> bytes:
-    """The rank of a page; b"" if nothing is known of it, which is worse than any other.
+    """The rank of a page; b"" if nothing is known about it, which is worse than any other.
 
     >>> long, short = (Claims("https://example.com/", words=words) for words in (300, 200))
     >>> is_better(rank_of(["https", "longest"], long), rank_of(["https", "longest"], short))
@@ -158,7 +158,7 @@ def is_better(rank: bytes, other: bytes) -> bool:
 
 
 def only_value(value: Any) -> Any:
-    """The one value of a list of one, as an item loader without TakeFirst() makes them.
+    """The one value of a list of one, as item loaders without TakeFirst() make them.
 
     >>> only_value(["Tea"]), only_value(["Tea", "Cake"])
     ('Tea', ['Tea', 'Cake'])
@@ -167,7 +167,7 @@ def only_value(value: Any) -> Any:
 
 
 def read_number(value: Any) -> float | None:
-    """A number, also in a text or a list of one; None for what is none.
+    """A number, also in a text or a list of one; None for anything else.
 
     >>> read_number(["4.5"]), read_number("many"), read_number(10**400)
     (4.5, None, inf)
@@ -183,7 +183,8 @@ def read_number(value: Any) -> float | None:
 
 
 def read_date(value: Any) -> datetime | None:
-    """A date, in UTC where it names no zone; None for what is none, as are other calendars' years.
+    """A date, in UTC if it has no time zone; None for anything else, also for years of other
+    calendars.
 
     >>> read_date("2026-05-01T12:00:00+02:00").isoformat()
     '2026-05-01T12:00:00+02:00'

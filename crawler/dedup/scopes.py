@@ -1,8 +1,7 @@
-"""Scopes: pages of different ones are no copies of each other, though one index has them all.
+"""Scopes: pages of different scopes are not copies of each other, although they share an index.
 
-The server knows nothing of scopes. What is compared of a page is changed by a mask that only pages
-of its scope have: among themselves that changes nothing, and to all others they are like a page
-that has nothing in common with them.
+The server knows nothing about scopes. What is compared of a page is changed by a mask of its scope.
+Within a scope that changes nothing; pages of other scopes have nothing in common with it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def scope_of(config: DedupConfig, url: str, named: str | None = None) -> str:
-    """The scope of a page: the one that is `named`, or that of its URL.
+    """The scope of a page: the `named` one, or that of its URL.
 
-    Raises :class:`InputError` where neither tells.
+    Raises :class:`InputError` if neither is known.
     """
     if named is not None or config.scope == "all":
         return named or ""
@@ -38,7 +37,7 @@ def scope_of(config: DedupConfig, url: str, named: str | None = None) -> str:
 
 
 def field_scope(value: Any) -> str:
-    """The scope that an item names in its field: all items that name none share one.
+    """The scope in an item's field; all items without one share a scope.
 
     >>> field_scope(7), field_scope(["blue"]), field_scope(None)
     ('7', 'blue', '')

@@ -1,4 +1,4 @@
-"""What the filter decides about a page, and what the index knows of it."""
+"""Verdicts, and what the index knows about a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every sketching method can do, so that one index serves them all."""
+"""The interface of all sketching methods, so that one index serves them all."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Method(ABC):
 
     @property
     def most_keys(self) -> int:
-        """Most keys that a sketch has; a method with one table for all of them tells its own."""
+        """The largest number of keys of a sketch; methods with one table define their own."""
         assert self.tables is not None
         return self.tables
 
