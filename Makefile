@@ -1,18 +1,18 @@
-# make crawl                                  a demo site that ships with the project
-# make crawl URL=https://example.com          a site of your choice
-# make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
-# make test                                   all that a change has to pass: the three that follow, side by side
+# make crawl                                  crawl the demo site that comes with the project
+# make crawl URL=https://example.com          crawl a site of your choice
+# make crawl URL=… ARGS="-a max_pages=100"    with more arguments for `scrapy crawl site`
+# make test                                   everything that a change has to pass: suite, oldest and lint
 # make suite                                  the whole test suite
 # make lint                                   linters and type checker
 # make oldest                                 a few tests of each kind, with the oldest libraries allowed
-# make min                                    all that matter most, and spiders of all kinds on Scrapy 2.14, 2.16 and the newest
+# make min                                    the most important tests on Scrapy 2.13, spiders of all kinds on later ones
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make chaos                                  ten minutes of faults: processes, network, cluster, crawls
-# make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
-# make release                                what a release uploads, in dist/, each installed and tried
+# make fuzz                                   search for pages that break `strip_chrome`, by a fuzzer (atheris)
+# make release                                the files of a release, in dist/, each installed and tried
 # make docs                                   the documentation as a site, in site/
 #
-# Each sets up all it needs in .venv. PYTHON names the interpreter, of 3.11 or later.
+# Each sets up all it needs in .venv. PYTHON names the interpreter, 3.11 or later.
 
 VENV ?= .venv
 BIN = $(VENV)/bin

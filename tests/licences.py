@@ -18,8 +18,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "project" / "licences.md"
 HEAD = """# Licences
 
 The package itself is under the BSD-3-Clause licence. None of the libraries below is part of it; pip
-installs them beside it. All of them allow that, in free and in commercial use. The table is what
-their own metadata says, for all that the package and its extras need, directly or through others.
+installs them separately. All of them allow free and commercial use. The table lists what their own
+metadata says, for all libraries that the package and its extras need, directly or indirectly.
 
 | library | licence |
 |---|---|
