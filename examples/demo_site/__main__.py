@@ -1,6 +1,6 @@
 """``python -m examples.demo_site``: serve the demo site, until Ctrl-C or while a command runs.
 
-python -m examples.demo_site                          # serve, print the addresses
+python -m examples.demo_site                          # serve, and print the URLs
 python -m examples.demo_site --edition 2              # with the page that has changed
 python -m examples.demo_site scrapy crawl site -a url={urls}
 """
@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--edition", type=int, choices=EDITIONS, default=1)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND",
-        help="run this while serving; {urls} stands for the three addresses",
+        help="run this while serving; {urls} stands for the three URLs",
     )  # fmt: skip
     options = parser.parse_args()
     with DemoSite(options.ports, edition=options.edition) as site:

@@ -4,7 +4,7 @@ import scrapy
 
 
 class Rendered(scrapy.Spider):
-    """Yields the pages at the addresses given, as the browser shows them."""
+    """Yields the pages of the given URLs, as the browser shows them."""
 
     name = "rendered"
 
