@@ -20,8 +20,9 @@ from scrapy.utils.test import get_crawler
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.parts import UrlParts, split_url
 from crawler.pipelines.spared.left_requests import Left, LeftRequests
-from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.novelty import NOWHERE, Found, page_number
 from crawler.pipelines.spared.paused import PausedSites
+from crawler.pipelines.spared.site_course import MADE
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
 from crawler.pipelines.spared.tally import Tally
@@ -287,6 +288,25 @@ def parts_of(page: SeenPage) -> UrlParts:
     parts = split_url(page.url)
     assert parts is not None
     return parts
+
+
+def view(user: str, number: int, text: int) -> SeenPage:
+    page = seen_page(text, "")
+    found_on = Found(page_number(f"http://host/view?u={user}&n={number - 1}") if number else 1)
+    return page._replace(url=f"http://host/view?u={user}&n={number}", found_on=found_on)
+
+
+def test_copies_of_one_user_cost_no_page_of_another() -> None:
+    """What a script shows of somebody who brings news is followed, whatever else it shows."""
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    for number in range(2):
+        sites.note_page(view("alice", number, number))
+    for number in range(40):
+        sites.note_page(view("mallory", number, 9))
+    course = sites.course_of(("host", "parse"))
+    alice, mallory = view("alice", 2, 0), view("mallory", 40, 0)
+    assert course.decide_request(alice.url, parts_of(alice), alice.found_on) == MADE
+    assert course.decide_request(mallory.url, parts_of(mallory), Found(1, 1)).left
 
 
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ waits until the others have come, and is fetched if no rule does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any, Final, NamedTuple
@@ -82,6 +82,11 @@ class SiteRules:
         """The features that matter to URLs of a kind."""
         whole, own = self._matters[_WHOLE_SITE], self._matters.get(kind)
         return whole | own if own else whole
+
+    def list_groups(self, parts: UrlParts) -> list[Hashable]:
+        """What a URL has in common with some of its kind, of what matters to them: its user."""
+        matters = self._matters_to(parts.kind)
+        return [(parts.kind, *one) for one in parts.features if one[0] in matters]
 
     def _loose_key(self, parts: UrlParts) -> Key:
         """What URLs share that may have one text: all but what is known to matter."""

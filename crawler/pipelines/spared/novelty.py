@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 import xxhash
 
-from ...dedup.urls.parts import UrlKind
+from ...dedup.urls.parts import UrlKind, UrlParts
 
 _MOST_CONTENTS: Final = 1 << 19
 _MOST_PAGES: Final = 1 << 18
@@ -88,7 +88,7 @@ class Novelty:
         self._of_text: dict[int, int] = {}
         self._steps: dict[int, _Step | None] = {}  # by page; None for one that brought news
         self._outlines: set[int] = set()  # of short texts
-        self._vain: Counter[UrlKind] = Counter()  # pages in a row that have brought nothing new
+        self._vain: dict[Hashable, int] = {}  # pages in a row that have brought nothing new
 
     def content_of(self, cluster: int, text: int) -> int:
         """What stands for a page's content: its cluster, or that in which its text came first.
@@ -117,10 +117,14 @@ class Novelty:
 
     def is_vain(self, kind: UrlKind) -> bool:
         """Whether the last pages of a kind have brought nothing new."""
-        return self._vain[kind] >= _VAIN
+        return self._vain.get(kind, 0) >= _VAIN
+
+    def is_fruitful(self, groups: Iterable[Hashable]) -> bool:
+        """Whether one of these groups of URLs has brought something new in its last pages."""
+        return any(self._vain.get(group, _VAIN) < _VAIN for group in groups)
 
     def note_page(
-        self, page: int, kind: UrlKind, found_on: Found, content: int, outline: int | None
+        self, page: int, parts: UrlParts, found_on: Found, content: int, outline: int | None
     ) -> bool:
         """Note the content of a page, and the outline of a short text; whether it had not come."""
         self.seen += 1
@@ -133,16 +137,20 @@ class Novelty:
         if is_new and not is_empty:
             self.new += 1
             self.barren = 0
-            self._vain.pop(kind, None)
+            self._note_vain(parts, 0)
             for fruitful in page, found_on.page:
                 self._note_step(fruitful, None)
         else:
             self.barren += 1
-            if kind in self._vain or len(self._vain) < _MOST_KINDS:
-                self._vain[kind] += 1
+            self._note_vain(parts, 1)
             step = _Step(found_on, _EMPTY_STEP if is_empty else 1)
             self._note_step(page, step if page != found_on.page else None)
         return is_new
+
+    def _note_vain(self, parts: UrlParts, step: int) -> None:
+        for group in parts.kind, *((parts.kind, *one) for one in parts.features):
+            if group in self._vain or len(self._vain) < _MOST_KINDS:
+                self._vain[group] = step and self._vain.get(group, 0) + step
 
     def _note_step(self, page: int, step: _Step | None) -> None:
         if page in self._steps or len(self._steps) < _MOST_PAGES:

@@ -76,7 +76,10 @@ class SiteCourse:
         depth = self.novelty.find_depth(found_on)
         if not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
-        is_doubtful = is_suspect or depth > 0 or self.novelty.is_vain(parts.kind)
+        is_doubtful = is_suspect or (
+            (depth > 0 or self.novelty.is_vain(parts.kind))
+            and not self.novelty.is_fruitful(self.rules.list_groups(parts))
+        )
         if is_doubtful and not checks and self._fruitless:
             barren = self.novelty.barren
             if barren >= self.patience:
@@ -130,7 +133,7 @@ class SiteCourse:
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
         content = novelty.content_of(visit.cluster, visit.text)
-        is_new = novelty.note_page(page_number(url), parts.kind, found_on, content, visit.outline)
+        is_new = novelty.note_page(page_number(url), parts, found_on, content, visit.outline)
         if novelty.barren:
             self._trials = _LEAST_TRIALS
         elif flight is not None and flight.is_trial:
