@@ -131,19 +131,30 @@ def open_browser() -> Iterator[Browser]:
         # Its own sandbox does not work for root, as whom tests run in containers.
         # What it asks its makers for in the background is nothing that a page did.
         quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-        arguments = ["--no-sandbox", "--no-first-run", "--no-proxy-server", *quiet]
+        # Processes, one that draws and one or two for each page, would take most of all.
+        frugal = ["--disable-gpu", "--in-process-gpu", "--disable-software-rasterizer"]
+        frugal += ["--renderer-process-limit=1", "--disable-site-isolation-trials"]
+        frugal += ["--disable-extensions"]
+        frugal += ["--disable-features=MediaRouter,SpareRendererForSitePerProcess,Translate"]
+        arguments = ["--no-sandbox", "--no-first-run", "--no-proxy-server", *quiet, *frugal]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser.new_context().new_page()  # keeps the process that pages of other windows take
         yield browser
         browser.close()
 
 
 @contextmanager
 def visit(browser: Browser, size: tuple[int, int] = DESKTOP, **options: Any) -> Iterator[Visit]:
-    """A window without cookies."""
-    width, height = size
-    context = browser.new_context(viewport={"width": width, "height": height}, **options)
-    context.set_default_timeout(10_000)
+    """A window without cookies; `options` are those of a context of its own."""
+    context = browser.new_context(**options) if options else browser.contexts[0]
+    context.set_default_timeout(30_000)
+    page = context.new_page()
     try:
-        yield Visit(context.new_page())
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        yield Visit(page)
     finally:
-        context.close()
+        if options:
+            context.close()
+        else:
+            page.close()
+            context.clear_cookies()

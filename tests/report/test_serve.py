@@ -624,17 +624,15 @@ def test_live(browser: Browser, config: DedupConfig) -> None:
         enter(seen, site)
         assert "No page has been checked yet" in seen.page.inner_text("main")
         fill(config, THREE)
-        seen.page.locator("text=b.example").wait_for(timeout=15_000)
+        seen.page.locator("text=b.example").wait_for()
         assert seen.complaints == []
         assert not seen.page.is_visible("#stale")
         seen.page.route("**/*", lambda route: route.fulfill(status=503))
-        seen.page.locator("#stale", has_text="does not answer. This page").wait_for(timeout=15_000)
+        seen.page.locator("#stale", has_text="does not answer. This page").wait_for()
         seen.page.unroute("**/*")
-        seen.page.locator("#stale").wait_for(timeout=15_000, state="hidden")
+        seen.page.locator("#stale").wait_for(state="hidden")
         run(clear_index(config))
-        seen.page.locator("#stale", has_text="dedup serve again. This page").wait_for(
-            timeout=15_000
-        )
+        seen.page.locator("#stale", has_text="dedup serve again. This page").wait_for()
         assert seen.page.locator("#live", has_text="b.example").is_visible()
 
 
