@@ -506,7 +506,7 @@ def test_unpleasant_addresses(dedup, web, path, message):
     code, out, err = dedup("shingles", f"{web}/{path}")
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
     assert message in err
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(

@@ -144,10 +144,10 @@ def test_a_hostile_collection_ends_in_seconds():
     alike = [
         Fingerprint(rng.bytes(EXACT_BYTES), 500, one.bands, one.odd) for one in hostile[:1] * 20_000
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(cluster_texts(hostile, threshold=0.8, bits=BITS)) == 5_000
     assert [len(one.members) for one in cluster_texts(alike, threshold=0.8, bits=BITS)] == [19_999]
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))

@@ -110,12 +110,12 @@ def test_hostile_sizes_end_in_seconds():
     """Texts without end in common cost seconds at most and are then not told apart."""
     rng = random.Random(1)
     a, b = ([str(rng.randrange(9)) for _ in range(300_000)] for _ in range(2))
-    start = time.perf_counter()
+    start = time.process_time()
     assert word_changes(a, b) is None
     assert line_overlap("\n".join(a), "\n".join(b)) is None
     assert line_overlap("\n".join(a[:40_000]), "\n".join(b[:40_000])).similarity > 0.4
     assert line_overlap("\n" * 10_000_000, "\n" * 9_000_000).intersection == 18_000_000
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 def test_empty_texts():

@@ -127,7 +127,7 @@ def parent(pid: int) -> int:
 async def test_it_starts_at_once_on_a_socket_that_only_its_user_may_open(folder):
     begin = time.perf_counter()
     async with opened(folder) as client:
-        assert time.perf_counter() - begin < 2  # 0.1 on a machine with nothing else to do
+        assert time.perf_counter() - begin < 10  # 0.1 on a machine with nothing else to do
         assert (await client.info("server"))["tcp_port"] == 0
         assert stat.S_IMODE((folder / "server.sock").stat().st_mode) == 0o600
         for path in [folder, *folder.rglob("*")]:
