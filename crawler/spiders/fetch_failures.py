@@ -12,6 +12,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from ..pipelines.spared.sparing import Spared
 from ..pipelines.stopping import fail_at_end
+from ..wording import shell_word
 from .robots import is_forbidden
 
 if TYPE_CHECKING:
@@ -88,6 +89,18 @@ class FetchFailures:
             self._count_failure("site/known_redirects")
         elif request.url in self._starts:
             self._was_known = True
+
+    def foreign_redirect(self, request: Request, host: str) -> None:
+        """Count a redirect to another host; of a start address, say how to crawl that one."""
+        self._count_failure("site/foreign_redirects")
+        start = request.meta["redirect_urls"][0]
+        if start in self._starts:
+            logger.warning(
+                "%s leads to another host; to crawl that one: -a url=%s",
+                start,
+                shell_word(request.url),
+            )
+            self.remember_reason(request, f"leads to {host}")
 
     def tell_at_end(self, reason: str) -> None:
         """Log that no start page could be fetched, and why, and let the process fail."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.http import HtmlResponse
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
+_DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
+# Stopping a download costs the connection; up to this many bytes reading on is cheaper.
+_READ_ON: Final = 64 * 1024
 _TYPE_END = re.compile(r"[;,\s]")
 
 
@@ -35,6 +37,16 @@ def is_html(response: Response) -> bool:
 def is_document(response: Response) -> bool:
     """Whether a response is plain text, or a file whose text the filter reads."""
     return is_plain_text(response) or is_file(response.body)
+
+
+def is_worth_reading(headers: Headers, length: Any, *, takes_files: bool) -> bool:
+    """Whether a response of that `length`, if it tells it, may be a page, or is soon read."""
+    # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
+    if b"Location" in headers or b"Content-Encoding" in headers:
+        return True
+    kind = media_type(header_of(headers, b"Content-Type"))
+    wanted = HTML_TYPES | _DOCUMENT_TYPES if takes_files else HTML_TYPES
+    return not kind or kind in wanted or (isinstance(length, int) and length <= _READ_ON)
 
 
 def page_of_document(response: Response) -> Page:

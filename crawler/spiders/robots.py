@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy.exceptions import IgnoreRequest
 
+from .. import chrome
 from ..chrome.page.head import directives
 
 if TYPE_CHECKING:
@@ -57,6 +58,17 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
             if meant:
                 found.update(directives(part))
     return found
+
+
+def read_robots(response: Response, document: chrome.Document | None, agent: str) -> chrome.Robots:
+    """What the headers of a response, and the tags of its page, forbid to ``agent``."""
+    values = [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")]
+    words = header_directives(values, agent)
+    tags = chrome.robots(document, agent) if document else chrome.Robots(False, False)
+    none = "none" in words
+    return chrome.Robots(
+        tags.noindex or none or "noindex" in words, tags.nofollow or none or "nofollow" in words
+    )
 
 
 def product_token(user_agent: str) -> str:

@@ -35,17 +35,16 @@ from .job_lock import JobLock
 from .links import NewLinks, encode_link
 from .redirects import is_sibling, let_come_back
 from .responses import (
-    DOCUMENT_TYPES,
-    HTML_TYPES,
     base_of,
     header_of,
     is_document,
     is_html,
+    is_worth_reading,
     media_type,
     page_of,
     page_of_document,
 )
-from .robots import RobotsFiles, first_lines, header_directives, product_token
+from .robots import RobotsFiles, first_lines, product_token, read_robots
 from .sitemaps import SitemapLimits, read_sitemap
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Stopping a download costs the connection; up to this many bytes reading on is cheaper.
-_READ_ON = 64 * 1024
 _LEVEL = "site_sitemap_level"  # in the meta of a request: how many indexes led to it
 
 
@@ -190,7 +187,9 @@ class SiteSpider(Spider):
             document = await parse_in_turns(
                 response.body, url=response.url, content_type=header or None
             )
-        noindex, nofollow = self._read_robots(response, document)
+        noindex = nofollow = False
+        if self.obeys_tags:
+            noindex, nofollow = read_robots(response, document, self.agent)
         if noindex:
             self._count_stat("site/noindex")
             self._leave_out(response.url)
@@ -211,20 +210,6 @@ class SiteSpider(Spider):
         known = template.known if template is not None else None
         strip = partial(chrome.strip_chrome, document, template=known)
         return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
-
-    def _read_robots(
-        self, response: Response, document: chrome.Document | None
-    ) -> tuple[bool, bool]:
-        """Whether the page may not become an item, and whether its links may not be followed."""
-        if not self.obeys_tags:
-            return False, False
-        tags = chrome.robots(document, self.agent) if document else chrome.Robots(False, False)
-        values = [v.decode("latin-1") for v in response.headers.getlist(b"X-Robots-Tag")]
-        words = header_directives(values, self.agent)
-        none = "none" in words
-        return tags.noindex or none or "noindex" in words, (
-            tags.nofollow or none or "nofollow" in words
-        )
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
         hrefs = (
@@ -330,25 +315,11 @@ class SiteSpider(Spider):
             self._sitemaps.look_again()
             return
         if came_from:
-            self._count_stat("site/foreign_redirects")
-            if came_from[0] in self.arguments.urls:
-                logger.warning(
-                    "%s leads to another host; to crawl that one: -a url=%s",
-                    came_from[0],
-                    shell_word(request.url),
-                )
-                self.failures.remember_reason(request, f"leads to {host}")
+            self.failures.foreign_redirect(request, host)
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
 
     def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:
         """Stop the download of a large response that is not a page."""
-        if request.callback != self.parse or b"Location" in headers:
-            return
-        # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
-        if b"Content-Encoding" in headers:
-            return
-        kind = media_type(header_of(headers, b"Content-Type"))
-        short = isinstance(body_length, int) and body_length <= _READ_ON
-        wanted = HTML_TYPES | DOCUMENT_TYPES if self.takes_files else HTML_TYPES
-        if kind and kind not in wanted and not short:
+        is_page = request.callback == self.parse
+        if is_page and not is_worth_reading(headers, body_length, takes_files=self.takes_files):
             raise StopDownload(fail=False)
