@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from functools import cache
 from itertools import chain
 
 import pytest
@@ -24,17 +25,22 @@ ALIKE = (
     *(range(0x3500, 0x4D00), range(0x4F00, 0x9F00), range(0xAD00, 0xD700), range(0xE100, 0xF800)),
     *(range(0x12600, 0x14300), range(0x17100, 0x18C00)),
 )
-POINTS = [
-    point
-    for point in range(0x1FFF0)
-    if not any(point in bulk for bulk in ALIKE) and unicodedata.category(chr(point)) != "Cn"
-]
 # Most of what pages are written in, and what is next to it: tables end, letters compose, fold,
 # decompose to several or stand alone.
 COMMON = st.characters(max_codepoint=0x1FFF0, exclude_categories=("M", "Cn", "Co"))
 EDGES = st.sampled_from(
     "a東\u1100\u1161\u11a8각ㄱㅏǰİΐﬃ½㌀㋿ﷺ´¨゛ﾞ\u200d\ufe0f\U00016d67\U0001d7ff\U0001ffff\U00020000"
 )
+
+
+@cache
+def every_char() -> list[str]:
+    """The characters that each test of all of them looks at."""
+    return [
+        chr(point)
+        for point in range(0x1FFF0)
+        if not any(point in bulk for bulk in ALIKE) and unicodedata.category(chr(point)) != "Cn"
+    ]
 
 
 def by_itself(char: str) -> bytes | None:
@@ -70,7 +76,7 @@ def test_signs_and_marks_are_found_alike(text: str) -> None:
 @pytest.mark.parametrize("around", ["1{}2", "-{}5", "★\n{}\n★"])
 def test_every_character_is_written_alike_beside_signs(around: str) -> None:
     chars = [
-        char for char in map(chr, POINTS) if encode(char, rules._by_itself_signs, True) is not None
+        char for char in every_char() if encode(char, rules._by_itself_signs, True) is not None
     ]
     for start in range(0, len(chars), 1 << 13):
         text = "\n q \n".join(map(around.format, chars[start : start + (1 << 13)]))
@@ -87,7 +93,7 @@ def both_agree(text: str) -> bool:
 @pytest.mark.parametrize("around", ["a{}a", "東{}東", "!{}", "{}é"])
 def test_every_character_is_written_alike(around: str) -> None:
     """All that is taken one by one, whatever it stands between; the others would hide it."""
-    chars = [char for char in map(chr, POINTS) if by_itself(char) is not None]
+    chars = [char for char in every_char() if by_itself(char) is not None]
     for start in range(0, len(chars), 1 << 14):
         text = " ".join(map(around.format, chars[start : start + (1 << 14)]))
         found = encode(text, rules._by_itself)
@@ -100,7 +106,7 @@ def test_nothing_is_taken_one_by_one_that_combines_with_what_is_before_it() -> N
     halves = (unicodedata.decomposition(chr(point)).split() for point in range(sys.maxunicode + 1))
     seconds = {chr(int(both[1], 16)) for both in halves if len(both) == 2 and both[0][0] != "<"}
     seconds.update(map(chr, chain(range(0x1161, 0x1176), range(0x11A8, 0x11C3))))
-    for char in map(chr, POINTS):
+    for char in every_char():
         if by_itself(char):
             folded = unicodedata.normalize("NFKC", char).casefold()
             for form in (char, folded):

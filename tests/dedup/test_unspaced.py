@@ -141,11 +141,11 @@ def test_a_segmenter_is_given_runs_of_unspaced_letters_only() -> None:
     assert found.startswith("tokyo 東京都 庁 2024 한국어 人人人 人人")
 
 
-@pytest.mark.parametrize("segment", ["rjieba.cut", make_segmenter("rjieba.cut")])
-def test_a_function_or_its_path_may_be_given(segment: object) -> None:
-    config = DedupConfig(segment=segment)  # type: ignore[arg-type]
-    words = make_sketcher(config, seed=1).shingler.normaliser.words("清华大学在北京")
-    assert words == ["清华大学", "在", "北京"]
+def test_a_function_or_its_path_may_be_given() -> None:
+    for segment in ("rjieba.cut", make_segmenter("rjieba.cut")):
+        config = DedupConfig(segment=segment)
+        words = make_sketcher(config, seed=1).shingler.normaliser.words("清华大学在北京")
+        assert words == ["清华大学", "在", "北京"]
 
 
 @pytest.mark.parametrize("path", ["rjieba.cat", "no.such.module", "icu4py.__name__", "a b"])
