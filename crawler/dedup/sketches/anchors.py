@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 SIZE: Final = 5  # words in a shingle, whatever the sketching method compares
 LEAST_WORDS: Final = 100  # of a text with anchors: what is shorter stands in too many pages
 WINDOW: Final = 146  # shingles of 150 words
-TIMES: Final = (
-    11  # as long as a passage may be the page that it stands in: ten times, and some more
-)
+TIMES: Final = 11  # as long may a page be as a passage in it: ten times, and some more
 STORED_BYTES: Final = 8  # key and checks
 
 # A page of 18,700 words and more is searched for passages of that part of it, so that no page has
@@ -48,7 +46,7 @@ _CHECK_SHIFT: Final = np.uint64(40)  # away from the bits of keys, and from thos
 _VALUES: Final = np.uint64(15)  # of a check; 0 stands for a place outside the text
 
 
-class Share(NamedTuple):
+class ShareEstimate(NamedTuple):
     """About which share of a text's shingles another has: what was found of so many ``anchors`` and
     their checks, and the standard ``error``.
     """
@@ -153,7 +151,7 @@ def mask_anchors(packed: bytes, mask: int) -> bytes:
     )
 
 
-def share_in_known(packed: bytes, stored: bytes, known_words: int) -> Share:
+def share_in_known(packed: bytes, stored: bytes, known_words: int) -> ShareEstimate:
     """About which share of a page's shingles a known longer page has, of so many words, whose
     anchors an index keeps.
     """
@@ -161,7 +159,7 @@ def share_in_known(packed: bytes, stored: bytes, known_words: int) -> Share:
     return _estimate_share(wanted, list(_STORED.iter_unpack(stored)))
 
 
-def share_of_known(packed: bytes, stored: bytes) -> Share:
+def share_of_known(packed: bytes, stored: bytes) -> ShareEstimate:
     """About which share of a known shorter page's shingles a page has, whose anchors are packed."""
     there = [(one.key, one.checks) for one in read_anchors(packed)]
     return _estimate_share(list(_STORED.iter_unpack(stored)), there)
@@ -183,7 +181,7 @@ def _of_windows(packed: bytes, window: int) -> tuple[Anchor, ...]:
 
 def _estimate_share(
     wanted: Sequence[tuple[int, bytes]], there: Sequence[tuple[int, bytes]]
-) -> Share:
+) -> ShareEstimate:
     """The share of shingles that are in another text, from the anchors and checks that are.
 
     The checks of an anchor that is missing are missing, too: of a share c of the shingles the share
@@ -210,7 +208,7 @@ def _estimate_share(
     # The error is that of the rule of succession, with fewer trials than there are checks: what
     # stands around one anchor is there, or is missing, together.
     mean = (found + 1) / (anchors + checks + 2)
-    return Share(share, anchors, sqrt(mean * (1 - mean) / (_TRIALS * max(1, anchors))))
+    return ShareEstimate(share, anchors, sqrt(mean * (1 - mean) / (_TRIALS * max(1, anchors))))
 
 
 def _find_places(hashes: ShingleArray, least: ShingleArray) -> list[int]:

@@ -23,7 +23,7 @@ from .shards import Call
 
 logger = logging.getLogger(__name__)
 
-_MOST: Final = 16  # pages told for one, as in lua/check.lua
+_MOST: Final = 16  # pages told for one, as in lua/records.lua
 _NUMBERS: Final = struct.Struct(">I")
 
 
