@@ -1,1 +1,1 @@
-"""The archive: texts of the pages that were checked last, in a file beside the index."""
+"""The archive: texts of the last checked pages, in a file beside the index."""

@@ -1,7 +1,7 @@
-"""The texts of the pages that were checked last, in a file: the index itself holds none.
+"""The texts of the last checked pages, in a file: the index itself holds no texts.
 
-Nothing is decided by it. It lets people see what was dropped and why, so it may be lost, switched
-off (``DEDUP_ARCHIVE`` 0) or deleted at any time.
+Decisions never depend on it. It lets people see what was dropped and why, and may be turned off
+(``DEDUP_ARCHIVE=0``) or deleted at any time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COLUMNS: Final = {
 
 
 class CutBlock(NamedTuple):
-    """A piece of a page that was left out of its main text, and the reason."""
+    """A block that was cut from the main text, and the reason."""
 
     text: str
     reason: str
@@ -41,10 +41,10 @@ class CutBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """A page as it was when it was checked last.
+    """A page as of its last check.
 
-    ``text`` is its main text, or the beginning of one that is longer: ``characters`` is the length
-    of the whole. ``cut`` are the first blocks that were left out of it.
+    ``text`` is its main text, or the beginning of a longer one: ``characters`` is the length of the
+    whole. ``cut`` are the first blocks that were cut.
     """
 
     url: str
@@ -74,10 +74,10 @@ class Archive:
     @classmethod
     @contextmanager
     def open(cls, path: Path, *, canonical: bool = True) -> Iterator[Self]:
-        """The archive in a file; where there is none, one without pages.
+        """Open the archive in a file; a missing file is an archive without pages.
 
-        `canonical` is ``DEDUP_CANONICAL_URLS`` of the index. Raises :class:`InputError` if the
-        file cannot be read.
+        `canonical` is ``DEDUP_CANONICAL_URLS`` of the index. Raises :class:`InputError` if the file
+        cannot be read.
         """
         with explain_errors(path):
             connection = open_existing(path)
@@ -89,11 +89,11 @@ class Archive:
 
     @classmethod
     def of(cls, config: DedupConfig, digest: str | None = None) -> AbstractContextManager[Self]:
-        """The archive of an index, as :meth:`open` gives it; see :func:`archive_path`."""
+        """Open the archive of an index, see :meth:`open` and :func:`archive_path`."""
         return cls.open(archive_path(config, digest), canonical=config.canonical_urls)
 
     def whole_text(self, url: str) -> str:
-        """The main text of a URL; raises :class:`InputError` if not all of it is in the archive."""
+        """The main text of a URL. Raises :class:`InputError` if it is not complete."""
         page = self.page(url)
         if page is None:
             raise InputError(f"the archive has no text of {url!r}")
@@ -102,7 +102,7 @@ class Archive:
         return page.text
 
     def page(self, url: str) -> ArchivedPage | None:
-        """What the archive holds of a URL, None if nothing."""
+        """The archived page of a URL, or None."""
         known = identity(url, canonical=self._canonical)
         query = f"SELECT {', '.join(_COLUMNS)} FROM page WHERE url = ?"
         with explain_errors(self._path):
@@ -110,7 +110,7 @@ class Archive:
             return _make_page(row) if row else None
 
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
-        """The titles of those of the URLs, as the index has them, that are in the archive."""
+        """The titles of those of the URLs, in the index's form, that are in the archive."""
         found: dict[str, str] = {}
         with explain_errors(self._path):
             for start in range(0, len(urls), _MOST_VALUES):

@@ -1,4 +1,4 @@
-"""The file of an archive: how it is opened and made, and what is done to all of it."""
+"""The file of an archive: opening, making, copying and clearing it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ COMMIT;
 def archive_path(config: DedupConfig, digest: str | None = None) -> Path:
     """The file of the index that `config` names and whose parameters have the digest.
 
-    Indexes of one name on several servers have files of their own. Without a digest, for those who
-    have not opened the index, it is the file that was written to last.
+    Indexes with one name on several servers have separate files. Without a digest, for callers that
+    have not opened the index, it is the file that was last written to.
     """
     if digest is not None:
         return config.data_dir / f"archive-{quote(config.namespace, safe='')}@{digest}.sqlite"
@@ -49,7 +49,7 @@ def archive_path(config: DedupConfig, digest: str | None = None) -> Path:
 
 
 def list_archives(config: DedupConfig) -> list[Path]:
-    """The files of all indexes of that name."""
+    """The files of all indexes with that name."""
     start = archive_path(config, "").stem
     with suppress(OSError):  # not Path.glob: a name may hold what means something there
         return sorted(
@@ -69,7 +69,7 @@ def _time_written(path: Path) -> float:
 
 
 def create_archive(path: Path) -> sqlite3.Connection:
-    """Open an archive, made where there is none.
+    """Open an archive, and make it if it is missing.
 
     Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
     """
@@ -91,7 +91,7 @@ def create_archive(path: Path) -> sqlite3.Connection:
 
 
 def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
-    """Take a URL out of an archive; False if it was not there.
+    """Remove a URL from an archive; False if it was not there.
 
     Raises :class:`InputError` if the file cannot be written.
     """
@@ -105,7 +105,7 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
 
 def clear_archive(path: Path) -> None:
-    """Remove an archive, or a file that is none; who has it open sees no page in it any more.
+    """Remove an archive or a damaged one; processes that have it open see no pages any more.
 
     Raises :class:`InputError` if the file cannot be written.
     """
@@ -124,9 +124,9 @@ def clear_archive(path: Path) -> None:
 
 
 def copy_archive(source: Path, target: Path) -> None:
-    """Copy an archive over another; of no archive, nothing is left there.
+    """Copy an archive over another; without a source, the target is removed.
 
-    Raises :class:`InputError` if that cannot be done.
+    Raises :class:`InputError` if that fails.
     """
     with explain_errors(source, "copied"):
         connection = open_existing(source)
@@ -187,7 +187,7 @@ def connect_file(path: Path | str) -> sqlite3.Connection:
 
 @contextmanager
 def explain_errors(path: Path, doing: str = "read") -> Iterator[None]:
-    """Raises :class:`InputError` for what goes wrong with the file, and what to do."""
+    """Turn errors of the file into :class:`InputError`, which says what to do."""
     try:
         yield
     except (sqlite3.Error, OSError, ValueError, OverflowError, zlib.error) as error:

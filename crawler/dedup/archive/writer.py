@@ -1,4 +1,4 @@
-"""Fills the archive of texts in a thread: it never holds up a crawl and never stops one."""
+"""Fills the archive in a thread; it never holds up or stops a crawl."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _LAST_MOMENT: Final = 10.0  # seconds that the end of a crawl waits for the last
 class ArchiveWriter:
     """Writes pages in batches.
 
-    When the disk is slower than the crawl, pages are left out; when it fails, a warning says so
-    once. Several processes can write to one file.
+    If the disk is slower than the crawl, pages are left out; if it fails, one warning says so.
+    Several processes can write to one file.
     """
 
     def __init__(self, path: Path, limit: int, *, canonical: bool = True) -> None:
@@ -60,9 +60,9 @@ class ArchiveWriter:
 
     @classmethod
     def of(cls, config: DedupConfig, digest: str) -> Self | None:
-        """The writer that the settings ask for, for the index of that name and digest.
+        """The writer for the index with that name and digest.
 
-        None if they ask for none or it cannot be had.
+        None if the settings want none, or the file cannot be opened.
         """
         if not config.archive:
             return None
@@ -79,7 +79,7 @@ class ArchiveWriter:
     def add(
         self, text: str, title: str, verdict: Verdict, cut: Iterable[tuple[str, str]] = ()
     ) -> None:
-        """Note a page, `cut` being texts and reasons of the blocks left out; never waits."""
+        """Add a page; `cut` are the texts and reasons of cut blocks. Never waits."""
         if len(self._waiting) >= _MOST_WAITING:
             self._left_out += 1
             return
@@ -107,7 +107,7 @@ class ArchiveWriter:
             self._many.set()
 
     def close(self) -> None:
-        """Write what waits, for a bounded time."""
+        """Write the waiting pages, for a limited time."""
         if self._thread.ident is None:
             return
         self._ending = True
@@ -178,7 +178,7 @@ class ArchiveWriter:
         return self._packer.compress(text.encode("utf-8", "replace"), self._packer.FLUSH_FRAME)
 
     def warn(self, reason: str) -> None:
-        """Say, once, why pages are missing."""
+        """Log once why pages are missing."""
         if not self._warned:
             self._warned = True
             logger.warning(

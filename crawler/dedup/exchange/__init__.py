@@ -1,1 +1,1 @@
-"""Pages on their way to the index."""
+"""Requests to the index: batches, exchanges, and the spool."""

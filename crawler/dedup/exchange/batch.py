@@ -1,4 +1,4 @@
-"""One exchange with the server for all pages that wait for one."""
+"""Batches: all requests that wait share the next exchange with the server."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Reply = TypeVar("Reply")
 
 
 class Batcher(Generic[Request, Reply]):
-    """Sends a request at once if none is under way, and else with all others that came meanwhile.
+    """Sends a request at once if no exchange is under way, otherwise with all others that wait.
 
-    So a single page waits for nobody, and many pages share exchanges whose size follows from how
-    long the server takes. `send` takes a list of requests and returns the replies in that order;
-    an error that it raises reaches every request of its exchange.
+    So a single page does not wait, and the size of an exchange follows from how long the server
+    takes. `send` takes a list of requests and returns the replies in that order; an error that it
+    raises reaches every request of its exchange.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Pages on their way to the server: many at once, and kept for later where it gives no answer."""
+"""Exchanges with the server: many pages at once; requests without an answer go to the spool."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _LONG_WAIT: Final = 1.0  # seconds
 
 
 class Patience:
-    """After a long wait for nothing no page waits before as much time has gone by.
+    """A circuit breaker: after a long wait without an answer, no page waits for as long as that
+    took.
 
-    A server that hangs or is down, or a node of a cluster, must not hold up the crawl for a
-    time-out, or for attempts anew, at every exchange.
+    So a server or a cluster node that hangs or is down does not hold up the crawl for a timeout, or
+    for retries, at every exchange.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class Patience:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Raises :class:`ServerError` at once while the server is left in peace."""
+        """Raise :class:`ServerError` at once while the server is not asked."""
         start = time.monotonic()
         if start < self._resting_until:
             raise ServerError(self._last_error)
@@ -44,7 +45,7 @@ class Patience:
             raise
 
     def failed(self, start: float, error: ServerError) -> None:
-        """Note that there was no answer to what was asked at `start`, of the monotonic clock."""
+        """Note that a request made at `start`, by the monotonic clock, got no answer."""
         waited = time.monotonic() - start
         # A refused connection is attempted four times, which takes half a second.
         if waited > _LONG_WAIT or is_connection_lost(error.__cause__):
@@ -60,11 +61,11 @@ Answers: TypeAlias = Sequence[Answer | asyncio.Future[Answer]]
 
 
 class Exchange:
-    """Asks about pages, reports gone ones, and forgets some, in exchanges of up to `limit` each.
+    """Checks pages, reports gone URLs, and forgets pages, in exchanges of up to `limit` each.
 
-    `check`, `report` and `forget` make one; each page may have its answer at its own time. Methods
-    raise what these raise; of :class:`ServerError`, what was asked for is in the spool, if there is
-    one.
+    `check`, `report` and `forget` each make one exchange; a page may get its answer earlier than
+    others. Methods raise what these raise. After a :class:`ServerError`, the request is in the
+    spool, if there is one.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Exchange:
         self._has_warned = False
 
     async def check(self, request: CheckRequest) -> Answer:
-        """What the server says of a page."""
+        """The server's answer about a page."""
         start = time.monotonic()
         answer = await self._pages.submit(request)
         if isinstance(answer, Answer):
@@ -100,22 +101,22 @@ class Exchange:
             raise
 
     async def ask(self, question: Callable[[], Awaitable[Reply]]) -> Reply:
-        """What the server says to anything else, of which nothing is kept."""
+        """The server's answer to any other question, which never goes to the spool."""
         with self._patience.asking(), explain_faults():
             # A cluster's client would try again and again.
             async with asyncio.timeout(self._timeout):
                 return await question()
 
     async def report(self, gone: Gone) -> bool:
-        """Whether a page is noted as gone by now; what fails is not kept, see :meth:`keep`."""
+        """Whether a URL is now recorded as gone; a failed report is not kept, see :meth:`keep`."""
         return await self._reports.submit(gone)
 
     async def forget(self, request: Forget) -> bool:
-        """Whether a page was there and is forgotten now; what fails is not kept."""
+        """Whether a page was known and is now forgotten; a failed request is not kept."""
         return await self._forgets.submit(request)
 
     def keep(self, requests: Sequence[Kept]) -> None:
-        """Put into the spool what got no answer."""
+        """Put requests without an answer into the spool."""
         if self._spool is None or not requests:
             return
         now = int(time.time())

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 async def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened.
 
-    On a cluster it is in one slot, unless ``DEDUP_SHARDS`` spreads it, or it is there and spread.
-    Raises :class:`ServerError`, and :class:`InputError` or :class:`MissingExtra` for what
-    ``DEDUP_CORRECT`` needs and cannot have, before an index is made for a dictionary that is none.
+    On a cluster it is in one slot, unless ``DEDUP_SHARDS`` spreads it, or an existing index is
+    spread. Raises :class:`ServerError`. Before an index is made, it raises :class:`InputError` or
+    :class:`MissingExtra` if a dictionary that ``DEDUP_CORRECT`` needs is missing.
     """
     try:
         parameters = index_parameters(config)
@@ -49,7 +49,7 @@ async def make_store(client: Client, config: DedupConfig) -> RedisIndex | Spread
 
 
 def index_parameters(config: DedupConfig) -> dict[str, Any]:
-    """What an index made with `config` stores of it: see :mod:`.parameters`."""
+    """The parameters that an index made with `config` stores, see :mod:`.parameters`."""
     shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
     parameters = {
         "threshold": config.threshold,

@@ -1,4 +1,4 @@
-"""What was kept for later, asked again."""
+"""Replay: send the requests in the spool again."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ async def replayed(
     store: RedisIndex | SpreadIndex,
     told: Callable[[str], object],
 ) -> AsyncGenerator[tuple[CheckRequest, Answer]]:
-    """Report what is gone and check the pages that the spool keeps, in order; yield the answers.
+    """Report gone URLs and check pages from the spool, in order; yield the answers.
 
-    Pages count as seen when they were kept.
-
-    `told` is called with each address that was reported, whether the index knows it or not.
+    Pages count as seen when they were spooled. `told` is called with each reported URL, whether the
+    index knows it or not.
     """
     with closing(spool.drain(store.exchange)) as batches:
         for batch in batches:

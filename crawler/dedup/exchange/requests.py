@@ -1,4 +1,4 @@
-"""Requests to the index about pages and URLs, and verdicts from its answers."""
+"""Requests about pages and URLs, and verdicts from the answers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _containment_of(request: CheckRequest, answer: Answer, least: float) -> Cont
 
 
 def record_of(url: str, page: StoredPage, bits: int) -> Record:
-    """What the index knows of the page at `url`, with odd sketches of so many `bits`."""
+    """What the index knows about the page at `url`, with odd sketches of so many `bits`."""
     verdict = verdict_of(url, page.answer, bits)
     return Record(
         url=url,
@@ -97,11 +97,11 @@ def request_of(
     doubtful: int = 0,
     final: Iterable[str] = (),
 ) -> CheckRequest:
-    """The check of a page in a crawl: it names the URL `canonical` as such, its text is of `date`,
-    and its item has these values in `fields`.
+    """The check request of a page.
 
-    Unconfirmed records of the hosts `final` give way to it. Pages that were seen from the time
-    `doubtful` on, but before the crawl, may not have been passed on.
+    The page names the URL `canonical` as such, its text is of `date`, and its item has the values
+    `fields`. Unconfirmed records of the hosts `final` give way to it. Pages seen from the time
+    `doubtful` on, but before the crawl, may be in no feed.
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
@@ -125,13 +125,13 @@ def request_of(
 
 
 def make_token(crawl: Crawl | None) -> bytes:
-    """A token for a check, which tells in what crawl it is made; see lua/pages.lua."""
+    """A token for a check, which contains the crawl; see lua/pages.lua."""
     if crawl is None:
         return secrets.token_bytes(4)
     return crawl.number.to_bytes(2) + secrets.token_bytes(2)
 
 
 def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:
-    """The report that a URL is gone, `since` so many seconds after 1970 if not now."""
+    """The report that a URL is gone, `since` a time in seconds since 1970, or now."""
     known = config.identity(url)
     return Gone(known, within(time.time() if since is None else since))

@@ -28,21 +28,19 @@ _LONGEST_LINE: Final = 1 << 20  # those of requests are shorter by far
 
 
 class Waiting(NamedTuple):
-    """How many pages wait in a spool, and how many reports of addresses that are gone."""
+    """The numbers of pages and of gone reports that wait in a spool."""
 
     pages: int = 0
     gone: int = 0
 
 
 class Spool:
-    """Requests to check pages, and reports of gone ones, in a folder, one JSON object a line.
+    """Requests to check pages, and reports of gone URLs, in a folder, one JSON object a line.
 
-    All processes of a project share it.
-
-    A request is kept with its token: if the server did decide about the page and only its answer
-    was lost, asking again brings the same answer and counts nothing twice. `index` is its name and
-    the digest of its parameters; requests of other indexes are left where they are. So are lines
-    that are damaged, and those whose fingerprint is none that `fits` the index. Methods raise
+    All processes of a project share it. A request is stored with its token: if the server did
+    decide about the page and only the answer was lost, sending it again gives the same answer and
+    counts nothing twice. `index` is its name and the digest of its parameters. Requests of other
+    indexes stay, and so do damaged lines and fingerprints that `fits` rejects. Methods raise
     :class:`OSError` as files do.
     """
 
@@ -60,10 +58,10 @@ class Spool:
         self._append_lines(write_line(request, self._index) for request in requests)
 
     def set_aside(self) -> None:
-        """Move what is no request of any index to another file, and say so, once therefore.
+        """Move lines that are no requests of any index to another file, and log that once.
 
-        A file that somebody else has written there would be read, and told of, at each end of a
-        crawl. Lines as long as no request is are read in pieces.
+        A foreign file in that place would otherwise be read, and logged, at each end of a crawl.
+        Lines that are longer than any request are read in pieces.
         """
         if not any(
             is_garbage(line) for path in self._list_files(_FILES) for line in _read_file(path)
@@ -89,10 +87,10 @@ class Spool:
         )
 
     def count(self) -> tuple[Waiting, Waiting]:
-        """What of this index waits, and what it cannot answer.
+        """What waits for this index, and what it cannot answer.
 
-        That is of another index, or of one that has been deleted, or lines that are damaged, which
-        count as pages.
+        The latter are requests of other or deleted indexes, and damaged lines, which count as
+        pages.
         """
         found: Counter[tuple[bool, bool]] = Counter()
         for path in self._list_files(_FILES):
@@ -110,8 +108,8 @@ class Spool:
     def drain(self, limit: int) -> Generator[list[Kept]]:
         """Yield the requests of this index, up to `limit` at a time.
 
-        A batch counts as done when the next one is asked for. When the iteration is left before its
-        end, what is not done stays in the spool; so it does when the process is killed.
+        A batch counts as done when the next one is requested. If the iteration ends earlier, or the
+        process is killed, the rest stays in the spool.
         """
         for file in self._claim_files():
             others: list[bytes] = []
@@ -135,9 +133,9 @@ class Spool:
 
     @classmethod
     def rename(cls, folder: Path, source: str, target: str) -> None:
-        """Give the requests of the index that was named `source` to it as it is named now.
+        """Assign the requests of the index `source` to this index after a rename.
 
-        Each file is changed as a whole: a full disk leaves no line twice or cut off.
+        Each file is replaced as a whole, so a full disk leaves no line twice or cut off.
         """
         spool = cls(folder, target)
         if spool._list_files(_FILES):

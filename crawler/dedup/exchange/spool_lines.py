@@ -1,4 +1,4 @@
-"""What a line of the spool holds: a request to check a page, or a report of a gone URL, as JSON."""
+"""A line of the spool: a request to check a page, or a report of a gone URL, as JSON."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_line(request: Kept, index: str) -> bytes:
 
 
 def read_request(line: bytes, index: str) -> Kept | None:
-    """Return what is kept in a line; None if it is of another index or damaged."""
+    """Return the request in a line; None if it is of another index or damaged."""
     try:
         record: dict[str, Any] = json.loads(line)
         if record["index"] != index:
@@ -67,7 +67,7 @@ def read_request(line: bytes, index: str) -> Kept | None:
 
 
 def is_garbage(line: bytes) -> bool:
-    """Return whether a line is no request, of whatever index or version."""
+    """Return whether a line is not a request of any index or version."""
     try:
         return not isinstance(json.loads(line)["index"], str)
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -75,7 +75,7 @@ def is_garbage(line: bytes) -> bool:
 
 
 def read_report(line: bytes) -> Gone | None:
-    """Return the report in a line of any index; None if it holds none."""
+    """Return the report in a line of any index; None if it is not a report."""
     try:
         return Gone(*_read_fields(json.loads(line), _REPORT))
     except (ValueError, KeyError, TypeError, RecursionError):

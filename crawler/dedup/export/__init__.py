@@ -1,1 +1,1 @@
-"""An index as a file: written, and read into another index or a job on Spark."""
+"""Exported indexes: written to a file, and read into an index or a job on Spark."""

@@ -1,4 +1,4 @@
-"""An exported index as it is read: header, parameters, pages and counters, each checked."""
+"""Reading an exported index: header, parameters, pages and counters, all checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
 
 
 def checked_header(path: Path, block: Block) -> dict[str, Any]:
-    """The header in a file's first block. Raises :class:`InputError` if it is none that fits."""
+    """The header in a file's first block. Raises :class:`InputError` if it does not fit."""
     header = read_header(path, block)
     if not _is_header(header):
         raise InputError(f"{str(path)!r}, header: not as this package writes it")
@@ -32,14 +32,14 @@ def checked_header(path: Path, block: Block) -> dict[str, Any]:
 
 
 def mark_of(header: dict[str, Any]) -> str:
-    """By what an export is known, and told from other ones of its index."""
+    """The mark that identifies an export of an index."""
     return f"{header['state']} {header['created']}"
 
 
 def settle_parameters(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
-    """Give `parameters` the seed of an exported index, and see that all others are the same.
+    """Give `parameters` the seed of an exported index, and check all others.
 
-    Raises :class:`ParameterMismatch` naming those that differ.
+    Raises :class:`ParameterMismatch`, which names the differences.
     """
     values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
     ours = parameters.values
@@ -72,7 +72,7 @@ def _is_header(header: dict[str, Any]) -> bool:
 
 
 def are_counters(counters: Any) -> bool:
-    """Whether the counters at a file's end are such as this package writes."""
+    """Whether the counters at the end of a file are valid."""
     groups = {"stats": _COUNT, "hosts": _COUNT, "histogram": _COUNT, "overrides": _WISH}
     return isinstance(counters, dict) and all(
         isinstance(counters.get(name), dict)

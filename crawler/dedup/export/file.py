@@ -56,8 +56,8 @@ _NUMBERS: Final = {
 
 
 class Block(NamedTuple):
-    """The lines of a member but the last, its number in the file (the header's is -1, that of the
-    end is None) and the byte behind it.
+    """The lines of a member except the last, the number of the block (-1 for the header, None for
+    the end), and the byte after it.
     """
 
     number: int | None
@@ -66,7 +66,7 @@ class Block(NamedTuple):
 
 
 class Writer:
-    """Writes blocks behind what is there of a file."""
+    """Appends blocks to a file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -75,7 +75,7 @@ class Writer:
         self.pages = 0
 
     def resume_file(self, path: Path, header: dict[str, Any]) -> bool:
-        """Find the last whole block behind this very header, ready to go on; False without one."""
+        """Find the last complete block after this very header, to continue; False without one."""
         end = 0
         try:
             for block in read_blocks(path):
@@ -103,7 +103,7 @@ class Writer:
         self.pages += len(records)
 
     def write_end(self, counters: dict[str, Any]) -> None:
-        """Write the counters and the checksum of all that stands before."""
+        """Write the counters and the checksum of all blocks."""
         whole = {"blocks": self.blocks, "pages": self.pages, "all": self._all.hexdigest()}
         self._write_lines([counters, whole], {"block": _END})
 
@@ -129,7 +129,7 @@ def _encode_line(value: Any) -> bytes:
 def read_blocks(path: Path) -> Iterator[Block]:
     """The blocks of a file, each checked; the end is the last.
 
-    Raises :class:`InputError`, which names block and line, where the file is damaged or ends.
+    Raises :class:`InputError`, which names block and line, if the file is damaged or incomplete.
     """
     whole = hashlib.sha256()
     blocks = pages = 0
@@ -165,7 +165,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
 
 
 def read_header(path: Path, block: Block) -> dict[str, Any]:
-    """The header in a file's first block. Raises :class:`InputError` if it is none."""
+    """The header in a file's first block. Raises :class:`InputError` if there is none."""
     header = block.lines[0]
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError(f"{str(path)!r} is not an exported index")
@@ -226,7 +226,7 @@ def _parse_lines(where: str, text: bytes) -> list[Any]:
 
 
 def to_line(record: PageRecord) -> dict[str, Any]:
-    """A record as it stands in the file; what is 0 or empty is left out."""
+    """A record as a line of the file, without values that are 0 or empty."""
     numbers = {name: getattr(record, field) for name, (field, _) in _NUMBERS.items()}
     line: dict[str, Any] = {name: value for name, value in numbers.items() if value}
     line |= {"url": record.url, "standing": record.standing, "last": record.last}
@@ -248,7 +248,7 @@ def to_line(record: PageRecord) -> dict[str, Any]:
 
 
 def from_line(line: Any, odd_bytes: int) -> PageRecord:
-    """The record in a line. Raises ValueError, which tells what is wrong with it."""
+    """The record in a line. Raises ValueError, which says what is wrong."""
     if not isinstance(line, dict):
         raise ValueError("no page")
     numbers = {}

@@ -1,4 +1,4 @@
-"""What a file that is not an exported index seems to be, and what can be done with it."""
+"""What a file that is not an exported index looks like, and what to do with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index written to a file, and read into another one, on a server or a cluster."""
+"""Export of an index to a file, and import into another, on a server or a cluster."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _NOT_COMPARED: Final = frozenset(("created",))  # of a header
 
 
 class Imported(NamedTuple):
-    """What became of an import: pages in the file, those that were new, and the audit at the end.
+    """The result of an import: pages in the file, new pages, and the final audit.
 
-    ``keeps`` tells whether the pages have the numbers that they had.
+    ``keeps`` says whether the pages kept their numbers.
     """
 
     pages: int
@@ -48,11 +48,11 @@ class Imported(NamedTuple):
 async def export_index(
     index: DuplicateIndex, path: Path, *, progress: Progress | None = None
 ) -> int:
-    """Write an index to a file that is not there yet; return how many pages it has.
+    """Write an index to a new file; return the number of pages.
 
-    It is written to ``path`` with ``.part`` behind and renamed when it is whole; done again after
-    it was killed, it goes on where it was, if the index is still the same. Raises
-    :class:`InputError` if the index changes meanwhile or the file cannot be written.
+    The file is written as ``path`` with ``.part`` and renamed when it is complete. If it is
+    interrupted, a second call resumes, unless the index has changed. Raises :class:`InputError` if
+    the index changes during the export or the file cannot be written.
     """
     _see_that_it_is_new(path)
     part = path.with_name(path.name + ".part")
@@ -137,11 +137,10 @@ async def import_index(
 ) -> Imported:
     """Write the pages of an exported index into the index that `config` names, and audit it.
 
-    That index is new, or has the same parameters, its seed too: then pages whose URL it knows stay
-    what they are. All of the file is checked before anything is written. A new index cannot be
-    opened before it is whole; done again after it was killed, an import goes on. Raises
-    :class:`InputError`, which names the block and line, for a damaged file,
-    :class:`ParameterMismatch` and :class:`ServerError`.
+    That index is new, or has the same parameters and seed: pages whose URL it knows stay as they
+    are. The whole file is checked before anything is written. A new index cannot be opened before
+    it is complete. If it is interrupted, a second call resumes. Raises :class:`InputError`, which
+    names block and line, for a damaged file, :class:`ParameterMismatch` and :class:`ServerError`.
     """
     header, counters, mark = _check_file(path, config.sketch_bits // 8)
     async with open_server(config) as client:

@@ -1,7 +1,7 @@
-"""What was decided and why: questions to a whole index, which they read and never change.
+"""Read-only questions about a whole index: what was decided, and why.
 
 Each takes an open index. All but those about one page read every record of the index, some 50,000 a
-second; `progress` is told how far they are.
+second, and report this to `progress`.
 """
 
 from .cluster_records import IndexCluster, Stories, read_cluster, read_clusters, read_stories

@@ -1,4 +1,4 @@
-"""Clusters of an index: each kept page with the pages that it stands for; and stories."""
+"""Clusters of an index: each kept page with its copies; and stories."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _LONGEST_CHAIN: Final = 16  # of originals that became copies themselves
 
 @dataclass(frozen=True, slots=True)
 class IndexCluster:
-    """A kept page and those that it stands for.
+    """A kept page and its copies.
 
-    ``id`` is the number of the kept page, which is never given twice; ``members`` are the pages,
-    the kept one first, then the most similar. If that is kept no more, ``url`` is None
-    and it is no member: the others are decided anew when they come again.
+    ``id`` is the number of the kept page, which is never reused. ``members`` are the pages, the
+    kept one first, then the most similar. If that is no longer kept, ``url`` is None and it is not
+    a member: the others are decided again when they are next seen.
     """
 
     id: int
@@ -42,11 +42,11 @@ class IndexCluster:
 
 @dataclass(frozen=True, slots=True)
 class Stories:
-    """Kept pages in groups; each page of a group is as similar to its first as the threshold says.
+    """Kept pages in groups; each page of a group reaches the threshold with its first page.
 
-    ``pages`` were compared, ``too_short`` and ``too_long`` were not: without a shingle, and with so
-    many that sketches of this size tell nothing at the threshold. Of the pairs that are just as
-    similar as the threshold the bands find the share ``found``; None for a method without bands.
+    ``pages`` were compared. ``too_short`` pages have no shingle, and ``too_long`` ones have so many
+    that their sketches tell nothing at the threshold. ``found`` is the share of pairs at the
+    threshold that the bands find; None for a method without bands.
     """
 
     threshold: float
@@ -88,9 +88,9 @@ async def read_clusters(
 async def read_cluster(
     index: DuplicateIndex, which: int | str, *, progress: Progress | None = None
 ) -> IndexCluster | None:
-    """The cluster with an identifier, or of the page with a URL; None if there is no such page.
+    """The cluster with a number, or of the page with a URL; None if there is no such page.
 
-    An identifier of a page that has become a copy since is that of the cluster where it is now.
+    The number of a page that has become a copy gives its current cluster.
     """
     if isinstance(which, str):
         known = await index.show(which)
@@ -114,7 +114,7 @@ async def _read_copies(
 
 
 async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, PageRecord]:
-    """The pages with these numbers, and those that they are copies of themselves."""
+    """The pages with these numbers, and the pages of which they are copies."""
     originals: dict[int, PageRecord] = {}
     asked: set[int] = set()  # some are not there any more
     for _ in range(_LONGEST_CHAIN):
@@ -127,7 +127,7 @@ async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, Pag
 
 
 def end_of(number: int, originals: dict[int, PageRecord]) -> int:
-    """The page that stands at the end for those of which `number` was the original."""
+    """The page that finally stands for copies of the page `number`."""
     for _ in range(_LONGEST_CHAIN):
         record = originals.get(number)
         if record is None or record.is_kept:
@@ -154,10 +154,10 @@ def _make_cluster(
 async def read_stories(
     index: DuplicateIndex, threshold: float, *, progress: Progress | None = None
 ) -> Stories:
-    """Group the kept pages by a lower threshold; nothing is dropped for it.
+    """Group the kept pages by a lower threshold; nothing is dropped.
 
-    The sketches that are stored are compared, of pages that share stored keys. The linkage is that
-    of :func:`~..analysis.clustering.cluster_texts`. A million pages take about 0.6 GB.
+    Stored sketches are compared, of pages that share stored keys. The linkage is that of
+    :func:`~..analysis.clustering.cluster_texts`. A million pages take about 0.6 GB.
     """
     config = index.config
     method = config.make_method()

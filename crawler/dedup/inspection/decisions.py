@@ -1,4 +1,4 @@
-"""Decisions of an index under another threshold, and some of them for a person to look at."""
+"""Decisions of an index under another threshold, and random ones to review."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Rethreshold:
 
     @property
     def dropped(self) -> int:
-        """Kept pages that would have been dropped besides."""
+        """The number of kept pages that would have been dropped."""
         return sum(len(group.members) - 1 for group in self.merged)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,12 +119,11 @@ class Rethreshold:
 async def rethreshold(
     index: DuplicateIndex, threshold: float, *, progress: Progress | None = None
 ) -> Rethreshold:
-    """What a crawl with that threshold would have decided, from what is stored.
+    """What a crawl with that threshold would have decided, from stored data.
 
-    Exact copies stay what they are. With a higher threshold some near-duplicates would have been
-    kept; of a copy no sketch is stored, so that those cannot be compared with each other or with
-    other kept pages. With a lower one some kept pages would have been copies of others: the stored
-    sketches are compared, of pages that share keys.
+    Exact copies stay. A higher threshold would have kept some near-duplicates; these cannot be
+    compared with each other or with kept pages, because no sketch of a copy is stored. A lower one
+    would have made some kept pages copies: stored sketches of pages that share keys are compared.
     """
     bits, before = index.config.sketch_bits, index.config.threshold
     found = found_share(index.config, threshold)

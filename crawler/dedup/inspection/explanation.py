@@ -1,4 +1,4 @@
-"""Why a page was decided about as it was, and which kept pages are like it."""
+"""Why a page was decided as it was, and which kept pages resemble it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def find_shares(
 async def find_nearest(
     index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
 ) -> list[Neighbour]:
-    """The kept pages that are most like a page and share its text or a band with it."""
+    """The kept pages that resemble a page most and share its text or a band with it."""
     odd_bytes = index.config.sketch_bits // 8
     kept = (await index.store.find_candidates(fingerprint, odd_bytes=odd_bytes)).kept
     found = [_make_neighbour(index, record, fingerprint) for record in kept]

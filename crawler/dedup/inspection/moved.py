@@ -25,10 +25,10 @@ _SAME: Final = Estimate.certain(1.0)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address that was never reported gone, and how similar its text is to the one asked for.
+    """A URL that is not gone, and the similarity of its text to the one in question.
 
-    Along a chain of near-duplicates ``similarity`` is the least that it can be, and all three are
-    None where not even that is known.
+    Along a chain of near-duplicates ``similarity`` is the lowest possible value; all three are None
+    if even that is unknown.
     """
 
     url: str
@@ -45,9 +45,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """A page, since when it is gone (None: it is not), and where its text lives, best place first.
+    """A page, since when it is gone (None: it is not), and where its text is, best place first.
 
-    The page itself is one of the places if its text is kept there.
+    The page itself is one of the places if it is kept.
     """
 
     url: str
@@ -67,11 +67,10 @@ class Whereabouts:
 async def find_whereabouts(
     index: DuplicateIndex, url: str, *, progress: Progress | None = None
 ) -> Whereabouts | None:
-    """Where the text of a URL lives now; None if the index never saw it.
+    """Where the text of a URL is now; None if the index never saw it.
 
-    That is the kept page that stands for it; if that is gone, those of its copies that are not,
-    first those with the same words as the page asked for, and of these the ones on its own host.
-    All records are read only for these.
+    That is its kept page or, if that is gone, those of the copies that are not: first those with
+    the same words, and of these the ones on its own host. Only then all records are read.
     """
     known = await index.show(url)
     if known is None:
@@ -107,10 +106,10 @@ async def read_moved(
     hosts: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Whereabouts]:
-    """All pages that are gone, by URL, each with the best place of its text, or with none.
+    """All gone pages by URL, each with the best place of its text, or none.
 
-    A place counts if its text is that similar at least, and if it is on one of the `hosts`, where
-    these are given. Memory: about 1 KB for each copy in the index.
+    A place counts if its text is at least that similar, and on one of the `hosts`, if given. It
+    takes about 1 KB of memory for each copy in the index.
     """
     chains = await _read_chains(index, progress)
     gone = sorted((one for one in chains.records.values() if one.gone), key=lambda one: one.url)
@@ -128,10 +127,10 @@ async def read_moved(
 
 
 class _Chains:
-    """Which page stands at the end for each, and how similar the two are.
+    """The final kept page for each page, and how similar the two are.
 
-    A page that another took the place of is a copy of that, and what copied it before remains its
-    copy until it comes again: so there are chains.
+    A page that another replaced is a copy of that, and its own copies remain its copies until they
+    are next seen: so there are chains.
     """
 
     def __init__(self, records: Mapping[int, PageRecord], bits: int) -> None:
@@ -142,7 +141,7 @@ class _Chains:
         self._is_metric = all(one.level != BY_KEYS for one in records.values())
 
     def find_end(self, number: int) -> tuple[int, Estimate | None]:
-        """The number of the page at the end, which may be forgotten, and the similarity to it."""
+        """The number of the last page, which may be forgotten, and the similarity to it."""
         path: dict[int, PageRecord] = {}
         while number not in self._ends:
             record = self.records.get(number)
@@ -174,7 +173,7 @@ class _Chains:
 
 
 class _Pool:
-    """Living pages of a cluster, each with its similarity to the page at the end."""
+    """The pages of a cluster that are not gone, with their similarity to the last page."""
 
     def __init__(self, chains: _Chains, members: list[tuple[PageRecord, Estimate | None]]) -> None:
         self._chains = chains

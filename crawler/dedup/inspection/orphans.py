@@ -1,4 +1,4 @@
-"""Texts that no kept page has any more: copies whose original went away, and did not come again."""
+"""Orphans: copies whose original disappeared or changed, and that were not seen since."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LONGEST_CHAIN: Final = 100  # of pages that took the place of each other
 class Orphan:
     """A copy whose text no kept page has.
 
-    ``since`` is when its original was found gone, or else when the text was last seen at `url`,
-    with an original beside it. ``original`` is that page, if it is still known.
+    ``since`` is when its original was found gone, or else when the copy was last seen. ``original``
+    is that page, if it is still known.
     """
 
     url: str
@@ -41,8 +41,8 @@ async def read_orphans(
 ) -> AsyncGenerator[Orphan, None]:
     """The copies of an index whose texts no kept page has, in the order of the index.
 
-    Copies that are gone themselves are none. Crawls may go on meanwhile: what they decide while
-    this reads may be told as it was.
+    Copies that are gone themselves do not count. Crawls may continue: their decisions during the
+    call may or may not be included.
     """
     waiting: list[PageRecord] = []
     async for record in all_records(index, progress):

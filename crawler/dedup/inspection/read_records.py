@@ -1,4 +1,4 @@
-"""Records of an index as people and programs read them."""
+"""Records of an index for people and programs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimate | None) -> Record:
-    """What is stored of a page, as people and programs read it.
+    """A stored page as a record.
 
-    `original` is the page that it is compared with and `estimate` how similar it is to that; None
-    where there is nothing to compare with.
+    `original` is the page that it is compared with, and `estimate` their similarity; None if there
+    is nothing to compare with.
     """
     return Record(
         url=stored.url,

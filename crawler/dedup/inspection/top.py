@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class HostCounts:
-    """Pages of a host by the decisions that stand.
+    """Pages of a host by current decision.
 
-    ``near_within`` are near-duplicates of a page of the same host, ``words`` the median length of
-    these: many of them, and short ones, tell of a template that makes pages look alike, or of
-    addresses that lead to the same page.
+    ``near_within`` are near-duplicates of a page of the same host, and ``words`` their median
+    length: many short ones suggest a template that makes pages look alike, or several URLs of one
+    page.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""How an index changes: rates, and what they let expect."""
+"""How an index changes: rates and forecasts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Change:
 
 
 class Watch:
-    """Takes looks at an index and says what has changed."""
+    """Compares successive states of an index."""
 
     def __init__(self) -> None:
         self._looks: deque[tuple[float, IndexStats]] = deque()
@@ -69,7 +69,7 @@ class Watch:
     def take_look(
         self, now: float, stats: IndexStats, servers: list[ServerMemory] | None
     ) -> Change:
-        """Take in what an index holds at a time `now` in seconds, and the memory of its servers."""
+        """Read the index at a time `now` in seconds, and the memory of its servers."""
         last = self._looks[-1][1] if self._looks else None
         while len(self._looks) > 1 and now - self._looks[0][0] > _WINDOW:
             self._looks.popleft()
