@@ -1,1 +1,1 @@
-"""The index in the server: the one room that speaks to Redis."""
+"""The index in the server: the only package that speaks to Redis."""

@@ -1,4 +1,4 @@
-"""Does everything in the index agree with everything else? Reads all of it, changes nothing."""
+"""Checks that everything in an index agrees. It reads all of it and changes nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST_FAULTS = 100
 
 @dataclass(slots=True)
 class Audit:
-    """What an audit found. ``faults`` is empty if the index is sound; it names the first 100.
+    """The result of an audit. ``faults`` is empty if the index is sound; it names the first 100.
 
-    ``unsettled`` is the number of buckets that seemed wrong each time, but not in the same way, as
-    pages were written to them: whether they are wrong shows only when that stops.
+    ``unsettled`` is the number of buckets that seemed wrong each time, but differently, because
+    pages were written to them. Whether they are wrong shows only when no page is written.
     """
 
     urls: int = 0
@@ -37,10 +37,10 @@ class Audit:
 
 
 async def audit_index(store: Store, *, odd_bytes: int) -> Audit:
-    """Hold records, tables and counters of an index against each other.
+    """Compare the records, tables and counters of an index.
 
-    Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing is
-    written meanwhile, a few times at most, and tells of the faults that were the same each time.
+    Pages that are checked or expire during the comparison look like faults. So it is repeated a few
+    times, until nothing is written meanwhile, and only faults found each time are reported.
     """
     lasting: Mapping[str, int | None]
     found, lasting, is_still = await _audit_once(store, odd_bytes)

@@ -1,4 +1,4 @@
-"""What is the same of an index on one server and of one in shards."""
+"""The common part of an index on one server and of a spread one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MET: Final = 4  # bytes that say when a host was met, before the log of its tem
 
 
 class Store(Reader, ABC):
-    """An index by its parameters: where a page has its place, and what is known of single URLs.
+    """An index by its parameters: where pages are stored, and what is known about single URLs.
 
-    ``parameters`` are those asked for, or those that the index has when it is open.
+    ``parameters`` are those asked for, or those of the index once it is open.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Store(Reader, ABC):
         return "containment" in self.parameters.values
 
     async def is_replaced(self) -> bool:
-        """Whether there is another index under this name than the one that was opened, or none."""
+        """Whether the index that was opened has been deleted or replaced."""
         with explain_faults():
             client: Any = self._client
             digest = await client.hget(self.head.params, "digest")
@@ -56,19 +56,19 @@ class Store(Reader, ABC):
 
     @abstractmethod
     def shard_of(self, url: str) -> int:
-        """The shard where the record of a URL lies."""
+        """The shard that holds the record of a URL."""
 
     @abstractmethod
     def list_tables(self, bands: int) -> list[tuple[str, str]]:
-        """The tables of a shard, each with the group that its size is counted in."""
+        """The tables of a shard, each with the group in which its size is counted."""
 
     @abstractmethod
     def list_entries(
         self, shard: int, page: PageRecord | Fingerprint, number: int = 0
     ) -> list[Entry]:
-        """The entries of a kept page with this number, beside that of its URL.
+        """The entries of a kept page with this number, except that of its URL.
 
-        Those of a fingerprint are the ones under which copies of the page are found.
+        Those of a fingerprint are the ones by which copies of the page are found.
         """
 
     async def claimed_entries(self) -> list[Entry]:
@@ -76,7 +76,7 @@ class Store(Reader, ABC):
         return []
 
     async def override(self, url: str, decision: str | None) -> None:
-        """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
+        """Store a person's override for a URL: keep or drop; None removes it."""
         keys = self.shards[self.shard_of(url)]
         with explain_faults():
             client: Any = self._client
@@ -85,7 +85,7 @@ class Store(Reader, ABC):
                 await client.hset(keys.overrides, url, decision or AGAIN)
 
     async def count_errors(self, counts: Mapping[str, int]) -> None:
-        """Add up how often crawls failed, by the class of the error."""
+        """Add to the number of errors in crawls, by class of the error."""
         pipe: Any = self._client.pipeline(transaction=False)
         for name, number in counts.items():
             pipe.hincrby(self.head.errors, name, number)
@@ -102,7 +102,7 @@ class Store(Reader, ABC):
         return log[: len(log) // 4 * 4]
 
     async def url_rules(self, site: str, *change: Any) -> dict[str, dict[str, Any]]:
-        """What is known of a site's URLs, by feature; see lua/spared/url_rules.lua for `change`."""
+        """The rules of a site's URLs, by feature; see lua/spared/url_rules.lua for `change`."""
         script, keys = load_script("url_rules"), self.shards[self.shard_of(site)]
         arguments = self.parameters.digest, int(time.time()), site, *change
         with explain_faults():
@@ -113,7 +113,7 @@ class Store(Reader, ABC):
     async def share_seen(
         self, crawl: int, process: str, last: bytes, pages: Sequence[str]
     ) -> tuple[bytes, list[bytes]]:
-        """Tell other processes of a crawl of pages, and hear of theirs: see lua/spared/seen.lua."""
+        """Exchange seen pages with other processes of a crawl, see lua/spared/seen.lua."""
         arguments = self.parameters.digest, crawl, process, last, *pages
         with explain_faults():
             client: Any = self._client
@@ -124,7 +124,7 @@ class Store(Reader, ABC):
     async def find_candidates(
         self, page: Fingerprint, *, odd_bytes: int, copies: bool = False
     ) -> Candidates:
-        """The kept pages that have the exact hash of a page or one of its keys; nothing is changed.
+        """The kept pages that share the exact hash or a key with a page. Changes nothing.
 
         With `copies`, also those of their copies that are found with little work.
         """
@@ -135,8 +135,8 @@ class Store(Reader, ABC):
 
     @abstractmethod
     async def finish_dead(self) -> None:
-        """Finish what workers that died have left behind."""
+        """Complete what dead workers left unfinished."""
 
     @abstractmethod
     async def close(self) -> None:
-        """End what goes on in the background."""
+        """End background work."""

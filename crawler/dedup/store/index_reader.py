@@ -1,4 +1,4 @@
-"""Reading a whole index, for counts, samples and the audit; changes nothing."""
+"""Reads a whole index, for counts, samples and the audit; changes nothing."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _TIMES: Final = frozenset(
 
 
 class ServerMemory(NamedTuple):
-    """Bytes that a server uses, and how many it may use: 0 if nothing bounds it."""
+    """The bytes that a server uses, and its limit, 0 if it has none."""
 
     used: int
     limit: int
 
 
 class Reader:
-    """The keys of an index, in one shard or in many.
+    """The keys of an index, in one shard or in several.
 
-    ``shards`` are the keys of each shard, ``head`` those whose parameters are written first: they
-    tell whether there is an index. ``namespace`` is its name.
+    ``shards`` are the keys of each shard. ``head`` are those whose parameters are written first:
+    they tell whether there is an index. ``namespace`` is its name.
     """
 
     def __init__(self, client: Client, namespace: str, shards: Sequence[Keys], head: Keys) -> None:
@@ -49,7 +49,7 @@ class Reader:
         self._client = client
 
     async def overrides(self) -> dict[str, str]:
-        """What somebody wants of URLs, or took back: see :attr:`Keys.overrides`."""
+        """Overrides, current and removed, by URL: see :attr:`Keys.overrides`."""
         found: dict[str, str] = {}
         with explain_faults():
             for keys in self.shards:
@@ -58,7 +58,7 @@ class Reader:
         return found
 
     async def all_url_rules(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """What is known of the URLs of each site, by feature."""
+        """The URL rules of each site, by feature."""
         found: dict[str, dict[str, dict[str, Any]]] = {}
         with explain_faults():
             for keys in self.shards:
@@ -92,7 +92,7 @@ class Reader:
     async def read_counters(self) -> dict[str, dict[str, str]]:
         """The hashes ``params``, ``state``, ``stats``, ``hosts``, ``histogram`` and ``errors``.
 
-        Numbers are those of all shards together, times the latest.
+        Numbers are sums over all shards, times the latest.
         """
         pipe: Any = self._client.pipeline(transaction=False)
         pipe.hgetall(self.head.params)
@@ -114,7 +114,7 @@ class Reader:
         return found
 
     async def memory_usage(self, keys: Sequence[str]) -> list[int | None] | None:
-        """Bytes that each key takes, None for one that is not there; None if not allowed to ask."""
+        """The bytes of each key, None for a missing one; None if the server forbids to ask."""
         pipe: Any = self._client.pipeline(transaction=False)
         for key in keys:
             pipe.memory_usage(key, samples=0)
@@ -126,7 +126,7 @@ class Reader:
         return sizes
 
     async def scan_keys(self) -> AsyncIterator[list[str]]:
-        """The names of all keys of the index, some hundreds at a time; one may come twice."""
+        """The names of all keys of the index, some hundreds at a time; a name may occur twice."""
         prefixes = {self.head.prefix, *(keys.prefix for keys in self.shards)}
         pattern = literal_pattern(commonprefix(list(prefixes))) + "*"  # noqa: RUF071 (no paths)
         seen: set[int] = set()
@@ -147,7 +147,7 @@ class Reader:
             yield _decode_text(name)
 
     async def read_buckets(self, keys: Sequence[str]) -> list[bytes]:
-        """The bucket at each key, empty where there is none."""
+        """The bucket at each key, empty if missing."""
         pipe: Any = self._client.pipeline(transaction=False)
         for key in keys:
             pipe.get(key)
@@ -172,7 +172,7 @@ class Reader:
         return [packed for reply in replies for packed in reply]
 
     async def pages_under(self, entries: Sequence[Entry]) -> list[list[int]]:
-        """The pages that stand under the keys of `entries`, whatever their own pages."""
+        """The pages under the keys of `entries`, whatever their own pages."""
         states = await self.read_states()
         names, tags = [], []
         for entry in entries:
@@ -185,7 +185,7 @@ class Reader:
         ]
 
     async def server_memory(self) -> list[ServerMemory] | None:
-        """The memory of each server that holds a part of the index; None if they do not tell."""
+        """The memory of each server that holds a part of the index; None if not reported."""
         try:
             with explain_faults():
                 found = await read_infos(self._client, "memory")
@@ -205,7 +205,7 @@ def _read_number(value: bytes) -> int:
 
 
 def parse_rules(packed: bytes) -> dict[str, dict[str, Any]]:
-    """The rules of a site's URLs, by feature, as far as they can be read.
+    """The readable rules of a site's URLs, by feature.
 
     >>> parse_rules(b'{"?sid": {"state": "learnt"}, "?id": 7}')
     {'?sid': {'state': 'learnt'}}

@@ -1,4 +1,4 @@
-"""The indexes on a server: found by the keys of their parameters, and what each has counted."""
+"""The indexes on a server, found by the keys of their parameters, and their counts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _HEAD = "params"
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """What an index on a server is, in short.
+    """A summary of an index on a server.
 
-    ``checks`` are those of all verdicts; times are None where they are not known. ``unfinished`` is
-    what is being done with an index that is not whole: clear, copy, import or rename.
+    ``checks`` are those of all verdicts; unknown times are None. ``unfinished`` is the operation
+    under way in an incomplete index: clear, copy, import or rename.
     """
 
     namespace: str

@@ -1,4 +1,4 @@
-"""How an index lies in the server: tables, their buckets and entries, and blocks of records."""
+"""How an index is stored: tables, their buckets and entries, and blocks of records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ KINDS: Final = {
 
 
 def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Shard and number of each block of records, given the number of each shard's next page.
+    """Shard and number of each block of records, given the next page number of each shard.
 
-    Not a list: numbers are never given twice, so that an old index has far more blocks than pages.
+    It is not a list because numbers are never reused: an old index has far more blocks than pages.
     """
     for shard, number in enumerate(numbers):
         for block in range(number // PAGES_IN_BLOCK + 1):
@@ -33,8 +33,8 @@ def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 class Entry(NamedTuple):
-    """An entry of a table: shard, table, the group that the table's size is counted in, table key
-    and the number of the page.
+    """An entry of a table: shard, table, the group in which the table's size is counted, table key
+    and page number.
     """
 
     shard: int
@@ -47,18 +47,18 @@ class Entry(NamedTuple):
 def table_key(url: str, seed: int) -> bytes:
     """The key of a URL in the table of URLs.
 
-    Without the seed nobody can prepare addresses that all come into one bucket.
+    Without the seed nobody can construct URLs that all fall into one bucket.
     """
     return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
 
 
 def size_of(state: Mapping[str, int], group: str) -> int:
-    """How many buckets each table of a group has."""
+    """The number of buckets of the tables of each group."""
     return max(state.get(f"{group}.size", 0), LEAST_BUCKETS)
 
 
 def place_of(key: bytes, size: int) -> tuple[int, bytes]:
-    """The bucket of a table key in a table of `size` buckets, and what of the key stands there."""
+    """The bucket of a table key among `size` buckets, and the part of the key stored there."""
     number = int.from_bytes(key) % _KEYS
     weight = 1 << size.bit_length() - 1
     if number % weight + weight < size:
@@ -67,7 +67,7 @@ def place_of(key: bytes, size: int) -> tuple[int, bytes]:
 
 
 def entries_in(bucket: bytes) -> Iterator[tuple[bytes, int]]:
-    """The entries of a bucket: what stands there of a key, and the number of a page or MORE."""
+    """The entries of a bucket: the stored part of a key, and the number of a page or MORE."""
     for tag, page in _ENTRY.iter_unpack(bucket[: len(bucket) // _ENTRY.size * _ENTRY.size]):
         if page == _FREE:
             return

@@ -1,4 +1,4 @@
-"""What is said to the scripts of an index and what they answer, in values and in bytes."""
+"""Messages to and from the scripts of an index, as values and as bytes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PREFERRED, _YIELDS, _CUT, _ANCHORED = 1, 2, 4, 8
 
 
 class TemplateNews(NamedTuple):
-    """What a worker knows of a host's template: so many entries of the shared log, and ``pairs``, 4
-    bytes each, to be added to it. In an answer the entries from number ``length`` on.
+    """A worker's state of a host's template: the known length of the shared log, and ``pairs``, 4
+    bytes each, to add to it. In an answer, the entries from number ``length`` on.
     """
 
     length: int
@@ -36,18 +36,18 @@ class TemplateNews(NamedTuple):
 
 
 class CheckRequest(NamedTuple):
-    """A page to check. The same `token` again is the same check, tried again.
+    """A page to check. A repeated `token` is a retry of the same check.
 
-    ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
-    that it gives its place in the index to that. Of two copies the one with the better ``rank``
-    takes the place, see :mod:`..ranks`. ``preferred`` takes it in any case. With
-    ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
-    it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
-    of its text before the template of its site was cut, if that is another. ``crawl`` is when the
-    crawl began that checks the page, in seconds since 1970, 0 if none does; records that nobody has
-    seen since give way to it if they are of one of the hosts ``final``. Kept pages last seen before
-    it, from ``doubtful`` on, come as ``updated`` with the text that they had. ``is_cut`` says that
-    the template may have been cut of its text before it came: a page kept with its sketch has it.
+    ``canonical`` is another URL that the page names as canonical; ``yields`` means that it gives
+    its place in the index to that. Of two copies the one with the better ``rank`` takes the place,
+    see :mod:`..ranks`; a ``preferred`` one does in any case. With ``template`` the answer contains
+    what is new in the template of the page's host. ``since`` is when it was spooled, in seconds
+    since 1970, or 0. ``whole`` gives the fingerprint of its text before the template was cut, if
+    that differs. ``crawl`` is the start of the crawl that checks the page, in seconds since 1970,
+    or 0. Records of the hosts ``final`` that nobody has seen since then give way to the page. Kept
+    pages last seen before it, from ``doubtful`` on, are ``updated`` even with the same text.
+    ``is_cut`` means that the template may have been cut from the text before it came: a page kept
+    with its sketch has it.
     """
 
     url: str
@@ -75,21 +75,21 @@ class Gone(NamedTuple):
 
 
 class Forget(NamedTuple):
-    """A URL to take out of the index; with ``if_kept`` only if its page is no copy."""
+    """A URL to remove from the index; with ``if_kept`` only if its page is not a copy."""
 
     url: str
     if_kept: bool = False
 
 
 class Answer(NamedTuple):
-    """What the server says of a page: its kind, the decision that stands, and what they rest on.
+    """The server's answer about a page: its kind, the current decision, and the evidence.
 
     ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
     it is another, and ``evidence`` shows how similar the two are. ``replaces`` is the URL of the
-    page whose place it took; ``canonical_known`` tells that the index has the URL that it names as
-    canonical, ``gone`` that it was reported gone, ``unconfirmed`` that nobody has seen the page
-    that stands for it since the crawl began. ``template`` is what the worker did not know of the
-    host's template. ``overlapping`` are kept pages that share anchors with the page.
+    page whose place it took. ``canonical_known`` means that the index knows the URL that it names
+    as canonical, ``gone`` that it was reported gone, and ``unconfirmed`` that nobody has seen its
+    kept page since the crawl began. ``template`` is what is new in the host's template.
+    ``overlapping`` are kept pages that share anchors with the page.
     """
 
     kind: str
@@ -106,8 +106,8 @@ class Answer(NamedTuple):
 
 
 class Crawl(NamedTuple):
-    """A crawl that an index knows: its ``number``, and the time, in seconds since 1970, from which
-    on pages that are seen are seen in it. That is later than any at which a page was seen before.
+    """A crawl in an index: its ``number``, and its start in seconds since 1970. Pages seen from
+    then on are seen in it. That is later than any time at which a page was seen before.
     """
 
     number: int
@@ -115,10 +115,10 @@ class Crawl(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What has become of the page that stands for a copy.
+    """What has become of the kept page of a copy.
 
-    ``state`` is ``confirmed`` (it was seen since the crawl began, or the page is no copy),
-    ``unconfirmed`` (it was not; ``url`` names it), or ``lost`` (it has another text, is gone, is a
+    ``state`` is ``confirmed`` (seen since the crawl began, or the page is not a copy),
+    ``unconfirmed`` (not seen; ``url`` names it), or ``lost`` (it has another text, is gone, is a
     copy itself, or the index does not know the page).
     """
 
@@ -127,7 +127,7 @@ class Original(NamedTuple):
 
 
 class StoredPage(NamedTuple):
-    """What the index holds of one URL; times are seconds since 1970, `gone` is 0 if it is not."""
+    """What the index stores about a URL; times are seconds since 1970, `gone` may be 0."""
 
     answer: Answer
     first_seen: int
@@ -204,13 +204,13 @@ def pack_forget(request: Forget, key: bytes) -> bytes:
 
 
 def unpack_original(reply: bytes) -> Original:
-    """What lua/originals.lua says of a page."""
+    """The answer of lua/originals.lua about a page."""
     state = {b"c": "confirmed", b"u": "unconfirmed"}.get(reply[:1], "lost")
     return Original(state, reply[1:].decode("utf-8", "replace"))
 
 
 def unpack_check(reply: bytes | list[Any], read: ReadRecords) -> Answer:
-    """What lua/check.lua says of a page; `read` reads the records of others that it tells."""
+    """The answer of lua/check.lua about a page; `read` reads the records of others in it."""
     if isinstance(reply, bytes):
         return unpack_answer(reply)
     answer, news, *others = reply
@@ -219,14 +219,14 @@ def unpack_check(reply: bytes | list[Any], read: ReadRecords) -> Answer:
 
 
 def unpack_news(reply: bytes) -> TemplateNews | None:
-    """What is new in a host's template, see lua/pages.lua."""
+    """The news about a host's template, see lua/pages.lua."""
     return TemplateNews(int.from_bytes(reply[:2]), reply[2:]) if reply else None
 
 
 def unpack_answer(reply: bytes) -> Answer:
-    """What a script says of a page, see lua/records.lua.
+    """The answer of a script about a page, see lua/records.lua.
 
-    Raises :class:`ServerError` if the record that it is from holds no verdict.
+    Raises :class:`ServerError` if its record holds no verdict.
     """
     kind, standing, page, odd_bits, sampled, other, level, flags = _ANSWER.unpack_from(reply)
     if kind not in KINDS or standing not in KINDS:

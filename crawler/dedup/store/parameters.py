@@ -1,4 +1,4 @@
-"""The parameters that an index was made with: stored in it, and none but those may be used."""
+"""The parameters of an index: stored in it, and it cannot be opened with others."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _TAKEN_OVER = "5"  # format whose records are valid in this one
 
 
 class Parameters:
-    """The parameters asked for, and then those that the index has.
+    """The parameters asked for, and then those of the index.
 
-    Of a seed that is `secret` the `values` hold a digest alone. ``agreed`` tells whether an index
-    that is there was found to have them.
+    Of a `secret` seed, the `values` only contain a digest. ``agreed`` says whether an existing
+    index was found to have them.
     """
 
     def __init__(
@@ -47,17 +47,17 @@ class Parameters:
 
     @property
     def digest(self) -> str:
-        """By which the scripts know that the index has these parameters."""
+        """The digest by which scripts recognise the parameters of the index."""
         return self._values["digest"]
 
     @property
     def seed(self) -> int:
-        """That of all hashes, 0 to 2**64 - 1: the secret one, or as proposed or found."""
+        """The seed of all hashes, 0 to 2**64 - 1: secret, proposed or found."""
         return int(self._values["seed"]) if self._secret is None else self._secret
 
     @property
     def values(self) -> dict[str, str]:
-        """Names with their values."""
+        """The values by name."""
         return dict(self._values)
 
     @property
@@ -71,11 +71,11 @@ class Parameters:
         return [_TAKEN_OVER, *self.flat]
 
     def adopt_parameters(self, listing: Sequence[bytes]) -> dict[str, str]:
-        """See that an index that has the parameters `listing`, names and values in turn, fits.
+        """Check an index with the parameters `listing`, names and values in turn.
 
-        None are those of no index: then one that was made would have those asked for.
-        A seed that is no secret is only proposed, the first time: the index that is there keeps its
-        own. Raises :class:`ParameterMismatch` naming those that differ.
+        An empty listing means that there is no index. A seed that is not secret is only proposed,
+        the first time: an existing index keeps its own. Raises :class:`ParameterMismatch`, which
+        names the differences.
         """
         if not listing:
             return dict(self._values)
@@ -116,9 +116,9 @@ class Parameters:
         return ", DEDUP_PREFER to canonical, earlier or nothing"
 
     def takes_over(self, listing: Sequence[bytes]) -> bool:
-        """Whether an index that has the parameters `listing` is of an earlier format and fits.
+        """Whether an index with the parameters `listing` has an earlier format and fits.
 
-        What is stored there is valid in this format, too: only its parameters have to say so.
+        Its content is valid in this format, too: only its parameters have to say so.
         """
         found = _read_listing(listing)
         if found.get("format") != _TAKEN_OVER or UNFINISHED in found:
@@ -135,7 +135,7 @@ class Parameters:
             self._compute_digest()
 
     def describe_differences(self, found: Mapping[str, str]) -> str:
-        """In which parameters an index with those `found` differs, in words; '' if in none."""
+        """The differences from an index with the parameters `found`, in words; '' for none."""
         names = (found.keys() | self._values.keys()) - {"digest"}
         return "; ".join(
             f"{name}: index {_describe_value(name, found)}, "
@@ -151,7 +151,7 @@ def _read_listing(listing: Sequence[bytes]) -> dict[str, str]:
 
 
 def seed_digest(seed: int) -> str:
-    """What stands for a seed where it may be read; a seed of 63 bits cannot be found by it."""
+    """A digest of a seed for public places; it does not reveal a seed of 63 bits."""
     return hashlib.sha256(b"scrapy-neardup seed %d" % seed).hexdigest()[:16]
 
 
@@ -162,7 +162,7 @@ def _describe_value(name: str, values: Mapping[str, str]) -> str:
 
 
 def not_whole(namespace: str, doing: str) -> str:
-    """What is wrong with an index that is not whole, and what to do, by what is being done with it.
+    """Why an index is incomplete, and what to do, by the operation under way.
 
     >>> not_whole("news", "clear").partition(": wait")[0]
     "the index 'news' is not whole (unfinished: clear): it is being deleted"

@@ -1,4 +1,4 @@
-"""Records of pages: what their bytes mean, and all of them as a stream."""
+"""Records of pages: what their bytes mean, and how all of them are read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PageRecord(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the page stands for itself."""
+        """Whether the page is kept."""
         return self.standing not in COPIES
 
     @property
@@ -89,7 +89,7 @@ class PageRecord(NamedTuple):
 
     @property
     def evidence(self) -> Evidence:
-        """How similar a copy is to its original."""
+        """The evidence for the similarity of a copy to its original."""
         return Evidence(self.odd_bits, self.level, self.sampled, self.other_sampled)
 
     def estimate(self, bits: int) -> Estimate | None:
@@ -110,8 +110,8 @@ class Candidates(NamedTuple):
 
 
 def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimate | None:
-    """The similarity that a decision rests on, with odd sketches of so many `bits`; None for a page
-    that is no copy.
+    """The similarity on which a decision is based, with odd sketches of so many `bits`; None for a
+    page that is not a copy.
     """
     if standing == "exact":
         return Estimate.certain(1.0)
@@ -119,7 +119,7 @@ def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimat
 
 
 def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:
-    """The records of a block as lua/read.lua tells them: place in the block, and the record."""
+    """The records of a block as returned by lua/read.lua: place in the block, and the record."""
     at, end = 0, len(packed)
     while at < end:
         slot, size = _PLACE.unpack_from(packed, at)
@@ -129,9 +129,9 @@ def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | None:
-    """The record of page `number`; None if it is not whole, or none that this package writes.
+    """The record of page `number`; None if it is damaged, or this package never writes such a one.
 
-    A record may say more than is known here: a later version may have added to it.
+    A record may contain more than is known here, added by a later version.
     """
     if len(packed) < _SIZES.size:
         return None
@@ -202,9 +202,8 @@ async def read_records(
 ) -> AsyncIterator[PageRecord]:
     """All records of an index, on one server in the order of their numbers.
 
-    Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
-    are passed over. `progress` is told from time to time how far the reading is. The first `skip`
-    blocks are left out.
+    Each is as of the moment when it is read: crawls may continue. Damaged records are skipped.
+    `progress` is called from time to time. The first `skip` blocks are left out.
     """
     numbers = [state.get("next", 0) for state in await store.read_states()]
     count, done = sum(number // PAGES_IN_BLOCK + 1 for number in numbers), 0
@@ -220,7 +219,7 @@ async def read_records(
 async def read_pages(
     store: Reader, numbers: Iterable[int], *, odd_bytes: int
 ) -> dict[int, PageRecord]:
-    """The records of the pages with these numbers; what is not there is left out."""
+    """The records of the pages with these numbers, without missing ones."""
     wanted = set(numbers)
     count = len(store.shards)
     places = sorted({(n % count, n // count // PAGES_IN_BLOCK) for n in wanted})

@@ -1,7 +1,7 @@
-"""Pages of an exported index, written into another as they were decided about.
+"""Writes pages of an exported index into another, with their decisions.
 
 An index that is being made that way has the field ``unfinished`` among its parameters and a digest
-that no settings have, so that no crawl can open it before it is whole; see also :mod:`.namespaces`.
+that no settings have, so no crawl can open it before it is complete; see also :mod:`.namespaces`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Restored(NamedTuple):
 
 
 class Restorer:
-    """Writes pages into the index of `store`, which has or shall have `parameters`.
+    """Writes pages into the index of `store`, which has or will have `parameters`.
 
-    `mark` names what is imported: who comes with the same goes on where it was left. `keeps` tells
-    whether pages have the numbers that they had, which only a new index with as many shards can do.
+    `mark` identifies what is imported: a second call with it resumes. `keeps` says whether pages
+    keep their numbers, which is only possible in a new index with as many shards.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Restorer:
         return self.is_new and self._same_shards
 
     async def begin(self, next_numbers: Sequence[int]) -> None:
-        """Make the index if it is not there, with the next number of each shard.
+        """Make the index if it is missing, with the next number of each shard.
 
-        Raises :class:`ParameterMismatch` if another is there, and :class:`InputError` if that is
-        not whole.
+        Raises :class:`ParameterMismatch` if there is another, and :class:`InputError` if that is
+        incomplete.
         """
         commands: Any = self._client
         head = self._params[0]
@@ -101,7 +101,7 @@ class Restorer:
                     await commands.hset(keys.state, "next", max(1, number))
 
     async def write(self, pages: Sequence[PageRecord]) -> list[Restored]:
-        """Write pages, or see that they are there; the numbers that they have."""
+        """Write pages that are not known yet; return their numbers."""
         count = len(self._store.shards)
         groups: defaultdict[int, list[int]] = defaultdict(list)
         for place, page in enumerate(pages):
@@ -144,7 +144,7 @@ class Restorer:
         await store.make_entries(places, self._digest)
 
     async def take_overrides(self, wishes: Mapping[str, str]) -> None:
-        """Take along what people said of pages that came in; a new index gets it at the end."""
+        """Import the overrides of imported pages; a new index gets them at the end."""
         commands: Any = self._client
         with explain_faults():
             for url, take_overrides in wishes.items() if not self.is_new else ():
@@ -152,7 +152,7 @@ class Restorer:
                 await commands.hsetnx(home.overrides, url, take_overrides)
 
     async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
-        """Give a new index its counters, and then its parameters: now it can be opened."""
+        """Write the counters of a new index, and then its parameters: now it can be opened."""
         if not self.is_new:
             return
         commands: Any = self._client

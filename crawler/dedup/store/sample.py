@@ -1,4 +1,4 @@
-"""Pages of the index drawn at random, and sketches of theirs."""
+"""Random pages of an index, and their sketches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ async def drawn_pages(
 ) -> AsyncIterator[list[tuple[int, int]]]:
     """All pages of some shards in random order, some hundreds at a time: shard, number there.
 
-    They are found by their URLs, for of the blocks of an old index most may be empty: numbers are
-    never given twice.
+    They are found by their URLs, because most blocks of an old index may be empty: numbers are
+    never reused.
     """
     states = await store.read_states()
     places = [(shard, n) for shard in shards for n in range(size_of(states[shard], "url"))]
@@ -41,7 +41,7 @@ async def drawn_pages(
 async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[OddSketch]:
     """The odd sketches of up to `count` kept pages, the same ones while the index does not change.
 
-    Pages too short for a sketch are passed over.
+    Pages too short for a sketch are skipped.
     """
     found: list[OddSketch] = []
     seen: set[tuple[int, int]] = set()

@@ -38,7 +38,7 @@ _FOLDERS = {
 
 
 class Script(NamedTuple):
-    """A script's text and the digest by which a server that has seen it knows it."""
+    """A script's text, and the digest by which the server knows it."""
 
     text: str
     digest: str

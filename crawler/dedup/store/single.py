@@ -1,4 +1,4 @@
-"""The index in the server: one script for each thing that can be done with it."""
+"""The index on one server: one script for each operation."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class RedisIndex(Store):
         self._ttl = ttl
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
-        """Make the index, or see that the one that is there has these parameters; return them.
+        """Make the index, or check that an existing one has these parameters; return them.
 
-        Unless one is to be made, where there is none it is read as one without pages. Raises
-        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        If it is not to be made, a missing index is read as an empty one. Raises
+        :class:`ParameterMismatch`, which names the differences, and :class:`ServerError`.
         """
         listing = await self._run_script("open", self.parameters.flat if make else [])
         if self.parameters.takes_over(listing):
@@ -107,7 +107,7 @@ class RedisIndex(Store):
         return Candidates(kept, others, rest or None, _parse_records(overlapping, odd_bytes))
 
     async def show(self, url: str) -> StoredPage | None:
-        """What the index holds of a URL, or None if it never saw it."""
+        """What the index stores about a URL, or None if it never saw it."""
         reply = await self._run_script("show", [url, self.url_key(url)])
         if reply is None:
             return None
@@ -115,33 +115,33 @@ class RedisIndex(Store):
         return StoredPage(unpack_answer(answer), *rest)
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
-        """Note that URLs are gone from the web; False for those that were never there.
+        """Record that URLs are gone; False for unknown ones.
 
-        Of a page that was checked later than it was found gone nothing is noted: False, too.
+        Also False, without a record, for a page that was checked later than it was found gone.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
         replies = await self._run_script("gone", [self.parameters.digest, *items])
         return [bool(known) for known in replies]
 
     async def begin_crawl(self, name: str = "") -> Crawl:
-        """Begin a crawl, or go on with the one that has this name."""
+        """Begin a crawl, or join the one with this name."""
         begin = [self.parameters.digest, int(time.time()), "begin", 0, name]
         return Crawl(*await self._run_script("crawl", begin))
 
     async def end_crawl(self, crawl: Crawl) -> None:
-        """Note that a crawl has ended."""
+        """Record that a crawl has ended."""
         await self._run_script(
             "crawl", [self.parameters.digest, int(time.time()), "end", crawl.number]
         )
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
-        """What has become of the pages that stand for these, since `start`."""
+        """What has become of the originals of these pages since `start`."""
         items = [self.url_key(url) + url.encode() for url in urls]
         replies = await self._run_script("originals", [self.parameters.digest, start, *items])
         return [unpack_original(reply) for reply in replies]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
-        """Take URLs out of the index; False for those that were not there, or not as asked for."""
+        """Remove URLs from the index; False for those that were not there, or not as asked for."""
         items = [pack_forget(request, self.url_key(request.url)) for request in requests]
         replies = await self._run_script("forget", [self.parameters.digest, self._bits, *items])
         return [bool(was_there) for was_there in replies]

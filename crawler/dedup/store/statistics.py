@@ -1,4 +1,4 @@
-"""What the index counts and what it weighs."""
+"""The counts of an index, and its memory."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ _SHARD_SAMPLE = 4  # shards that are weighed
 class IndexStats:
     """Counts of one index.
 
-    ``verdicts`` maps a kind to the checks that ended with it, ``hosts`` a host to such a map,
+    ``verdicts`` maps a kind to the checks that ended with it, ``hosts`` a host to such a map, and
     ``histogram`` a similarity, rounded down to hundredths, to the near-duplicates found there.
-    ``urls`` are the addresses known and ``kept`` the pages that stand for themselves.
-    ``memory_bytes`` is all that the index takes in the server: pages, weighed on a sample, and
-    besides them counts, templates, decisions and checks under way. It is None where the server
-    forbids to weigh. ``bytes_per_page`` is what pages take, records of copies included, for each
-    kept one. ``last_check`` is when a page was checked last, and ``last_crawl`` when the last crawl
-    began; None if that is not known. ``errors`` maps the class of an error to how often crawls
-    failed with it.
+    ``urls`` is the number of known URLs, ``kept`` that of kept pages. ``memory_bytes`` is the
+    memory of the whole index in the server, estimated from a sample; None if the server forbids to
+    measure it. ``bytes_per_page`` is the memory of pages, including copies, for each kept page.
+    ``last_check`` is the time of the last check, and ``last_crawl`` the start of the last crawl;
+    None if unknown. ``errors`` maps the class of an error to the number of failures in crawls.
     """
 
     namespace: str
@@ -53,12 +51,12 @@ class IndexStats:
 
 
 def read_time(state: Mapping[str, int], name: str) -> datetime | None:
-    """A time of an index's state, None if it is not known."""
+    """A time in an index's state, None if unknown."""
     return time_of(state[name]) if state.get(name) else None
 
 
 async def read_statistics(store: Store, *, bands: int) -> IndexStats:
-    """Read the counters of an index and weigh a sample of its keys."""
+    """Read the counters of an index, and measure a sample of its keys."""
     counters = await store.read_counters()
     state = {name: int(value) for name, value in counters["state"].items()}
     hosts: dict[str, dict[str, int]] = {}

@@ -1,4 +1,4 @@
-"""The address of the server: DEDUP_REDIS_URL, read and checked, its secrets never shown."""
+"""The URL of the server: DEDUP_REDIS_URL, read and checked; its secrets are never shown."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Address(NamedTuple):
 
 
 def parse_address(url: str) -> Address:
-    """The parts of an address; raises :class:`ConfigError` for one that cannot be used.
+    """The parts of a server's URL. Raises :class:`ConfigError` for an invalid one.
 
     >>> parse_address("redis+sentinel://a.example,b.example:26380/crawl/2").hosts
     [('a.example', 26379), ('b.example', 26380)]
@@ -81,7 +81,7 @@ def parse_address(url: str) -> Address:
 
 
 def mask_url(url: str) -> str:
-    """The address without user, password and options, even if it is malformed.
+    """The URL without user, password and options, even if it is malformed.
 
     >>> mask_url("rediss://crawl:pa/ss@cache.example:6380/0?ssl_password=x")
     'rediss://***@cache.example:6380/0'

@@ -1,4 +1,4 @@
-"""Connections to the server that holds the index, whatever kind of server it is."""
+"""Connections to the server that holds the index, of any kind."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
 @asynccontextmanager
 async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
-    """A client of the configured server, checked to answer; replies are bytes.
+    """A client of the configured server, which has been checked to answer; replies are bytes.
 
-    Raises :class:`ServerError`, which names the setting to correct, when the server does not.
+    Raises :class:`ServerError`, which names the setting to correct.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -63,16 +63,16 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
 
 
 def server_name(config: DedupConfig) -> str:
-    """The setting by which a server was chosen, and its value without secrets."""
+    """The setting that chose the server, and its value without secrets."""
     if config.redis_url is None:
         return f"the private server in DEDUP_DATA_DIR {config.data_dir}"
     return f"DEDUP_REDIS_URL {mask_url(config.redis_url)}"
 
 
 async def send_command(client: Client, words: Sequence[str]) -> Any:
-    """The server's reply to a command, or the error that it answers.
+    """The server's reply to a command, or its error.
 
-    Raises :class:`ServerError` when there is no answer.
+    Raises :class:`ServerError` if there is no reply.
     """
     # As bytes a name is none that redis-py knows: it leaves the reply as it came. A client of a
     # cluster has to know it, for the key tells the node.
@@ -86,7 +86,7 @@ async def send_command(client: Client, words: Sequence[str]) -> Any:
 
 
 async def read_infos(client: Client, *sections: str) -> list[dict[str, Any]]:
-    """What the server, or each primary of a cluster, tells about itself."""
+    """The INFO of the server, or of each primary of a cluster."""
     if not isinstance(client, RedisCluster):
         return [await client.info(*sections)]
     answers = await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)
@@ -214,7 +214,7 @@ async def _inspect_server(client: Client, url: str, ttl: float | None) -> None:
 
 
 class _SocketConnection(UnixDomainSocketConnection):
-    """A connection whose time-out at its first exchange is one: redis-py would repeat it."""
+    """A connection that does not repeat a timeout at its first exchange, as redis-py would."""
 
     async def _connect(self) -> None:
         try:
@@ -239,11 +239,11 @@ class _EmbeddedConnection(_SocketConnection):
 
 
 class _BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):
-    """Connections to a service's primary; at most `max_connections`, the others wait."""
+    """At most `max_connections` to a service's primary; further callers wait."""
 
 
 class _BoundedCluster(RedisCluster):
-    """A cluster client whose callers wait for their turn instead of failing for a connection."""
+    """A cluster client whose callers wait for a connection instead of failing."""
 
     # As with one server: a time-out is not repeated.
     ERRORS_ALLOW_RETRY = tuple(  # type: ignore[assignment]
@@ -267,10 +267,10 @@ class _BoundedCluster(RedisCluster):
 
 
 class _CommandKeys:
-    """Tells the keys of a command, by which a cluster's client chooses the node.
+    """Finds the keys of a command, by which a cluster's client chooses the node.
 
-    The list of all commands, which takes a tenth of a second to read, for each client and again
-    whenever a node changes, is read when one comes whose keys are not known here.
+    Reading the list of all commands takes a tenth of a second for each client, and again whenever a
+    node changes. So it is only read for a command whose keys are not known here.
     """
 
     def __init__(self, parser: Any) -> None:

@@ -1,4 +1,4 @@
-"""What went wrong between this program and the server, in one sentence that says what to do."""
+"""Failures of the server, each in one sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...errors import DedupError, ServerError
 
 
 class Fault(NamedTuple):
-    """A kind of failure: what to tell the user, and whether waiting may mend it."""
+    """A kind of failure: the message, and whether it may pass by itself."""
 
     sentence: str
     passing: bool
@@ -229,7 +229,7 @@ _CLASSES: tuple[tuple[type[BaseException], Fault], ...] = (
 
 
 def explain_fault(error: BaseException) -> str:
-    """One sentence about a failure of the server: what it is and what to do; never a secret.
+    """One sentence about a failure of the server and what to do; never a secret.
 
     >>> error = redis_errors.ReadOnlyError("You can't write against a read only replica.")
     >>> explain_fault(error)[:33]
@@ -240,7 +240,7 @@ def explain_fault(error: BaseException) -> str:
 
 @contextmanager
 def explain_faults() -> Iterator[None]:
-    """Turns what the client library raises into a :class:`ServerError` that says what to do."""
+    """Turn errors of the client library into a :class:`ServerError` that says what to do."""
     try:
         yield
     except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
@@ -248,12 +248,12 @@ def explain_faults() -> Iterator[None]:
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether the failure may end by itself, so that the page is worth another check."""
+    """Whether the failure may pass by itself, so that the page is worth another check."""
     return _find_fault(error).passing
 
 
 def is_connection_lost(error: BaseException | None) -> bool:
-    """Whether the client tried to connect again and again, in vain."""
+    """Whether the client tried in vain to connect again."""
     return isinstance(error, redis_errors.ConnectionError)
 
 

@@ -1,8 +1,8 @@
-"""A private Valkey server, shared by the processes of a project and gone after the last of them.
+"""A private Valkey server, shared by the processes of a project, which ends after the last of them.
 
-Who uses the server holds a shared lock on a file in its folder, which the kernel lets go of
-however the process ends. A small process, the supervisor (:mod:`.supervisor`), stops the server
-when nobody holds that lock any more.
+Every user holds a shared lock on a file in its folder, which the kernel releases however the
+process ends. A small process, the supervisor (:mod:`.supervisor`), stops the server when nobody
+holds that lock any more.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ os.register_at_fork(after_in_child=_forget_users)
 async def private_server(folder: Path) -> AsyncIterator[PrivateServer]:
     """The private server of a folder, running and loaded; it stops after its last user.
 
-    Raises :class:`ServerError` with what to do when there can be no server.
+    Raises :class:`ServerError`, which says what to do, if it cannot run.
     """
     server = PrivateServer(folder)
     try:
@@ -89,7 +89,7 @@ class PrivateServer:
         self._joined = False
 
     async def join(self) -> None:
-        """Become a user; returns when the server has loaded its data."""
+        """Become a user; return when the server has loaded its data."""
         try:
             make_private_folder(self.folder)
             self._user = _open_lock(self.folder / "users.lock")
@@ -122,7 +122,7 @@ class PrivateServer:
         self._joined = True
 
     async def leave(self) -> None:
-        """Stop being a user; the server is shut down soon after the last one left."""
+        """Stop being a user; the server shuts down soon after the last one has left."""
         try:
             if self._joined and not self._is_there():
                 logger.error(
@@ -143,9 +143,9 @@ class PrivateServer:
                 shutil.rmtree(self._alias, ignore_errors=True)
 
     async def ensure_running(self, *, loaded: bool = False) -> None:
-        """Start the server where none runs; returns when it answers, if only that it is loading.
+        """Start the server if it does not run; return when it answers, perhaps that it is loading.
 
-        With `loaded`, waits until it has loaded its data too. Raises :class:`ServerError` when it
+        With `loaded`, also wait until it has loaded its data. Raises :class:`ServerError` if it
         does not start.
         """
         starts = offset = 0
