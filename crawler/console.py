@@ -182,7 +182,7 @@ class Console:
         if not stats.get("site/pages"):
             return  # there is nothing to ask about
         if not self.feeds:
-            self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
+            self.terminal.print("The kept pages were not written to a file: add -O pages.jsonl")
         url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy_command()
         index = _index_options(self.crawler.settings)
         more = f"Ask for more: {scrapy} dedup stats{index}; {scrapy} dedup show {url}{index}"

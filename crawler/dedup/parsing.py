@@ -161,8 +161,9 @@ def path(value: Any) -> Path:
 
 
 def scope(value: Any) -> str:
-    """One of :data:`SCOPES`, or the name of an item field, which stands behind `field:` if it is
-    nearly one of these words.
+    """One of :data:`SCOPES`, or the name of an item field.
+
+    A field whose name resembles one of these words is written as `field:name`.
     """
     word = text(value)
     field = text(word.removeprefix("field:"))

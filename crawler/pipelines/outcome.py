@@ -49,7 +49,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         f"yield one item for each page, or {_NAME_FIELDS}",
     ),
     Missing.NOT_HTML: (
-        "come from a response that is no HTML, no text and no PDF, Word or EPUB file",
+        "come from a response that is neither HTML nor text, PDF, Word or EPUB",
         "name a field that holds the text in DEDUP_TEXT_FIELD",
     ),
     Missing.OTHER_URL: (

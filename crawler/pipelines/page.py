@@ -310,7 +310,7 @@ class PageReader:
         self._notices.warn_about(
             item,
             self._config.text_field,
-            "%s has no text in the field %r, and in %r a binary file, as a PDF: such items pass "
+            "%s has no text in the field %r, and in %r a binary file such as a PDF: its items pass "
             "unchecked. Install the extra `files`, for PDF, Word and EPUB files, or name the field "
             "that has the file's text in DEDUP_TEXT_FIELD.",
             self._config.text_field,

@@ -48,7 +48,7 @@ def test_what_is_like_nothing(dedup, fill, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WHAT)))
         code, out, err = dedup("find", "-", *words)
         assert (code, out.strip()) == (Exit.NOTHING, "".join(words and "[]"))
-        assert err == "scrapy dedup: no page of the index is like '-'\n"
+        assert err == "scrapy dedup: no page of the index resembles '-'\n"
 
 
 def test_scopes(dedup, redis_url: str, tmp_path: Path) -> None:

@@ -430,7 +430,7 @@ def test_killed_on_its_way(redis_url, monkeypatch, step):
         )
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(work)
-    with pytest.raises(ParameterMismatch, match=r"not whole.*unfinished"):
+    with pytest.raises(ParameterMismatch, match=r"incomplete.*unfinished"):
         checked(redis_url, [], namespace=config.namespace)
     said = "clear it and copy again" if step == "_transfer_keys" else "clear it again"
     with pytest.raises(InputError, match=said):

@@ -256,10 +256,10 @@ def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeyp
                 patch.setattr(SpreadIndex, "make_entries", stop)
             with pytest.raises(asyncio.CancelledError):
                 asyncio.run(import_index(new, path))
-        with pytest.raises(ParameterMismatch, match=r"not whole.*unfinished"):
+        with pytest.raises(ParameterMismatch, match=r"incomplete.*unfinished"):
             opened(new, everything)
     other = written(DedupConfig(redis_url=url, namespace="empty", seed=1), tmp_path / "other.gz")
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="incomplete"):
         asyncio.run(import_index(DedupConfig(redis_url=url, namespace="new", seed=1), other))
     assert asyncio.run(import_index(new, path)).audit.faults == []
     assert opened(new, everything) == before
@@ -407,7 +407,7 @@ def test_damaged_records_are_left_out(config, server, tmp_path):
         return (await index.verify()).faults
 
     faults = opened(config, read)
-    assert {f"the record of page {number} is not whole" for number in range(1, 5)} <= set(faults)
+    assert {f"the record of page {number} is incomplete" for number in range(1, 5)} <= set(faults)
     target = DedupConfig(redis_url=config.redis_url, namespace="new")
     found = asyncio.run(import_index(target, written(config, tmp_path / "x.gz")))
     assert (found.pages, found.new, found.audit.faults) == (4, 4, [])
@@ -563,7 +563,8 @@ def test_commands(dedup, redis_url, tmp_path):
     code, _, err = dedup("export", path)
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     code, out, _ = dedup("import", path, "-s", "DEDUP_NAMESPACE=new")
-    assert (code, out) == (Exit.FOUND, f"{len(PAGES)} pages are read into 'new', 0 were there.\n")
+    said = f"{len(PAGES)} pages are imported into 'new', 0 were already there.\n"
+    assert (code, out) == (Exit.FOUND, said)
     code, out, _ = dedup("import", path, "--json", "-s", "DEDUP_NAMESPACE=new")
     found = json.loads(out)
     assert (code, found["new"], found["faults"]) == (Exit.FOUND, 0, [])

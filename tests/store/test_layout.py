@@ -327,7 +327,7 @@ async def test_a_record_that_was_cut_stops_no_check(
         client, key = index.store._client, index.store.shards[0].numbered("page", 0)
         record = await client.lindex(key, 1)
         await client.lset(key, 1, record[:kept])
-        assert "the record of page 1 is not whole" in (await index.verify()).faults
+        assert "the record of page 1 is incomplete" in (await index.verify()).faults
         own, *others = (page._replace(token=b"anew") for page in requests)
         near = replace(own.fingerprint, exact=bytes(EXACT_BYTES))
         copy = own._replace(url="http://host/copy", fingerprint=near)
@@ -383,7 +383,7 @@ async def test_a_record_without_a_verdict_is_named(index_url: str, place: int) -
         await client.lset(key, 1, bytes(record))
         with pytest.raises(ServerError, match="`scrapy dedup verify`"):
             await index.show(page.url)
-        assert "the record of page 1 is not whole" in (await index.verify()).faults
+        assert "the record of page 1 is incomplete" in (await index.verify()).faults
 
 
 @pytest.mark.parametrize("size", [None, 0, 100_000])

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     else:
         new, known = counted(found.new, "page is", "pages are"), found.pages - found.new
         were = "was" if known == 1 else "were"
-        print(f"{new} read into {config.namespace!r}, {known:,} {were} there.")
+        print(f"{new} imported into {config.namespace!r}, {known:,} {were} already there.")
     for fault in found.audit.faults:
         print_notice(fault)
     return Exit.NOTHING if found.audit.faults else Exit.FOUND

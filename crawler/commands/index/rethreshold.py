@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print_decisions(found)
     if found.released or found.merged:
         return Exit.FOUND
-    return nothing_found(settings, "no decision that the index can tell of would change")
+    return nothing_found(settings, "no decision would change, as far as the index can tell")
 
 
 def _print_decisions(found: Rethreshold) -> None:

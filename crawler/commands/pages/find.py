@@ -74,4 +74,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", columns, rows)
     if found:
         return Exit.FOUND
-    return nothing_found(settings, f"no page of the index is like {options.source!r}")
+    return nothing_found(settings, f"no page of the index resembles {options.source!r}")

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "what became of it"], rows)
     missed = [url for url, is_noted in noted.items() if not is_noted]
     for url in missed:
-        later_seen = f"{url!r} was seen later than it is now by this clock"
+        later_seen = f"{url!r} was seen at a later time than this machine's clock shows"
         print_notice(later_seen if url in later else describe_unseen(url))
     return Exit.NOTHING if missed else Exit.FOUND
 

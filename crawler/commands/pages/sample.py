@@ -93,4 +93,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
     if found.pages:
         return Exit.FOUND
-    return nothing_found(settings, "no page of the index fits that")
+    return nothing_found(settings, "no page of the index matches")

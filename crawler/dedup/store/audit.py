@@ -105,7 +105,7 @@ async def _read_all(
                 page = number * PAGES_IN_BLOCK + slot
                 record = parse_record(page, stored, odd_bytes)
                 if record is None or page >= states[shard].get("next", 0):
-                    faults[f"the record of page {page} is not whole"] = 0
+                    faults[f"the record of page {page} is incomplete"] = 0
                     continue
                 urls[shard] += 1
                 if record.url_key != store.url_key(record.url):

@@ -165,7 +165,7 @@ def not_whole(namespace: str, doing: str) -> str:
     """Why an index is incomplete, and what to do, by the operation under way.
 
     >>> not_whole("news", "clear").partition(": wait")[0]
-    "the index 'news' is not whole (unfinished: clear): it is being deleted"
+    "the index 'news' is incomplete (unfinished: clear): it is being deleted"
     """
     remedy = _REMEDIES.get(doing.partition(" ")[0], "wait, or clear it if that was interrupted")
-    return f"the index {namespace!r} is not whole ({UNFINISHED}: {doing}): {remedy}"
+    return f"the index {namespace!r} is incomplete ({UNFINISHED}: {doing}): {remedy}"
