@@ -1,4 +1,4 @@
-"""HTML in, main text out: navigation, banners, footers and sidebars left behind."""
+"""HTML in, main text out: without navigation, banners, footers and sidebars."""
 
 from .extract import strip_chrome
 from .main_text import Block, MainText

@@ -1,4 +1,4 @@
-"""The front door: a page in, its main text out."""
+"""The public function: a page in, its main text out."""
 
 from __future__ import annotations
 

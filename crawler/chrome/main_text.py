@@ -1,4 +1,4 @@
-"""What is left of a page, why each block was kept or cut, and what its site learns from it."""
+"""The main text of a page, why each block was kept or cut, and what its site learns from it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def give_reasons(
     kept: NDArray[np.bool_],
     known: NDArray[np.bool_] | None,
 ) -> list[str]:
-    """Return why blocks of these numbers were kept or cut, `known` being those of the template."""
+    """Return why blocks of these numbers were kept or cut; `known` are the template's."""
     columns = (
         numbers,
         flat.signs[flat.around[numbers]],

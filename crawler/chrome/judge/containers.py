@@ -1,4 +1,4 @@
-"""Sums over ranges of blocks, and what the containers around a block hold."""
+"""Sums over ranges of blocks, and features of the containers around a block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def describe_containers(
     twins: Ints,
     within: Ints,
 ) -> list[NDArray[Any]]:
-    """Return for each block what the containers around it hold, small ones and large ones."""
+    """Return for each block features of the small and large containers around it."""
     n = len(upto) - 1
     inside = upto[stops] - upto[starts]
     size = stops - starts

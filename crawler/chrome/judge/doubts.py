@@ -1,7 +1,7 @@
-"""What stands beside a main text, whatever it looks like: dialogs, comments, footers, menus.
+"""Boilerplate that looks like main text: dialogs, comments, footers, menus.
 
-A page may have nothing else, or be marked as a whole with a word of these: so each counts only
-where other text is left.
+A page may consist of such a part alone, or be marked as one as a whole. So a sign only counts if
+other text is left.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 
 def find_text_places(flat: Flat, sizes: Wide) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which blocks may be text, and which of these stand where a page says its text is."""
+    """Return which blocks may be text, and which of them are where the page says its text is."""
     signs = flat.signs[flat.around]
     plain = (2 * flat.linked < sizes) & (signs & (_AROUND | BIT["asked"] | BIT["paged"]) == 0)
     return plain, plain & (signs & _MAIN > 0) & (signs & _BESIDE == 0)
 
 
 def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks stand beside the main text by what their page says of them."""
+    """Return which blocks are not main text by the signs of their page."""
     signs = flat.signs[flat.around]
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & BIT["hidden"] == 0)
     plain, inner = find_text_places(flat, sizes)

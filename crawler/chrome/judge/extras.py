@@ -1,4 +1,4 @@
-"""What beside a main text is others': their comments, their articles, links to their pages."""
+"""Text of others beside a main text: comments, other articles, links to other pages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("
 
 
 def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks are comments: below a heading that says so, signed with day and time.
+    """Return which blocks are comments: below such a heading, signed with day and time.
 
-    `text` are the sentences that may be the page's, of which some must be above the heading.
+    `text` are the sentences that may be the page's; some must be above the heading.
     """
     found = np.zeros(len(text), bool)
     first = int(np.argmax(text))
@@ -56,7 +56,7 @@ def _headings(flat: Flat) -> list[int]:
 
 
 def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks are rows of links with signs between, above the text or below it."""
+    """Return which blocks are rows of links with separators, above or below the text."""
     found = np.zeros(len(text), bool)
     first, last = int(np.argmax(text)), len(text) - 1 - int(np.argmax(text[::-1]))
     between = sizes - flat.linked
@@ -68,7 +68,7 @@ def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
 
 
 def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks between sentences name another page: "Read more: ..."."""
+    """Return which blocks between sentences link to another page: "Read more: ..."."""
     found = np.zeros(len(text), bool)
     is_line = (flat.links == 1) & (flat.linked < sizes) & (2 * flat.linked >= sizes) & ~text
     for at in np.flatnonzero(is_line).tolist():
@@ -79,7 +79,7 @@ def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool
 
 
 def articles(flat: Flat, title: str) -> NDArray[np.bool_]:
-    """Return which blocks are of other articles than that which the title names, and come later."""
+    """Return which blocks belong to further articles, after the one that the title names."""
     found = np.zeros(len(flat.texts), bool)
     around = flat.around[:LIMIT]
     tops = np.flatnonzero(flat.codes[around] == _TOP).tolist()
@@ -105,7 +105,7 @@ def _outermost(flat: Flat) -> NDArray[np.int64]:
 
 
 def banner(flat: Flat, title: str, text: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which blocks stand in a header above the heading that the title repeats."""
+    """Return which blocks are in a header above the heading that the title repeats."""
     found = np.zeros(len(text), bool)
     for at in _headings(flat):
         if flat.texts[at] not in title:

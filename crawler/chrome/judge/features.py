@@ -1,4 +1,4 @@
-"""Numbers that describe each block: itself, what wraps it, its neighbours, its place."""
+"""Features of each block: of itself, its containers, its neighbours and its position."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ TITLED: Final = 7  # the column that tells whether the page's title repeats a bl
 def describe_blocks(flat: Flat, title: str, scores: AnyWords) -> Floats:
     """Return features of the first `JUDGED` blocks, float32, one row for each, among `LIMIT`.
 
-    `title` is that of the page, `scores` tell how much words of classes speak for main text.
+    `title` is that of the page; `scores` say how much class words suggest main text.
 
-    Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
-    little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
-    The last columns are the same for all blocks: what kind of page it is.
+    Prose is a block's resemblance to running text, 0 to 1: long, with punctuation and few links.
+    Sizes count words, in Chinese and Japanese half the characters. The last columns describe the
+    page and are the same for all blocks.
     """
     texts = flat.texts[:LIMIT]
     n = len(texts)
@@ -149,15 +149,15 @@ def _describe_texts(
 
 
 def count_words(words: NDArray[Any], chars: Wide) -> Wide:
-    """Return how many words texts have, by the parts between their spaces and their characters.
+    """Return the numbers of words of texts, from their parts between spaces and their characters.
 
-    Chinese and Japanese ones count as half of their characters.
+    Chinese and Japanese texts count as half of their characters.
     """
     return np.where(chars > 12 * words, chars / 2, words)
 
 
 def count_siblings(flat: Flat) -> Ints:
-    """Return for each container how many siblings of one tag and class it is one of."""
+    """Return for each container the number of its siblings with the same tag and class."""
     kinds = flat.kinds[flat.holders]
     alike = first_equal(flat.parents * (kinds.max() + 1) + kinds)
     counts: Ints = np.bincount(alike)[alike]
@@ -165,7 +165,7 @@ def count_siblings(flat: Flat) -> Ints:
 
 
 def first_equal(numbers: Ints) -> Ints:
-    """Return for each number where the first that equals it stands, sooner than by sorting."""
+    """Return for each number the place of the first equal one, faster than by sorting."""
     firsts: dict[int, int] = {}
     places = map(firsts.setdefault, numbers.tolist(), count())
     return np.fromiter(places, np.int64, len(numbers))
@@ -225,7 +225,7 @@ def _describe_page(
 
 
 def describe_names(flat: Flat, scores: AnyWords) -> Floats:
-    """Return for each element what its class says, the nearest one and all those around it."""
+    """Return for each element the meaning of its class, of the nearest and of all around it."""
     number = len(flat.names)
     own = scores.mean_values(flat.names)[flat.kinds]
     has_name = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]

@@ -1,4 +1,4 @@
-"""How likely each block is main text: a small hidden layer, and where it is in doubt, trees."""
+"""The probability of main text for each block: a small hidden layer and, in doubt, trees."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _AT_ONCE: Final = 1 << 18  # blocks times trees
 class Forest(NamedTuple):
     """Regression trees of one depth, whose answers add up to log-odds (Friedman 2001).
 
-    Each question is whether a column exceeds a limit.  Question 0 comes first; after question `i`
-    comes `2 i + 1` if not, and `2 i + 2` if so.  What would come after the last questions are the
-    answers.  A tree that is less deep in places asks there for more than infinity.
+    Each question is whether a column exceeds a limit. Question 0 comes first; question `i` is
+    followed by `2 i + 1` for no, and `2 i + 2` for yes. After the last questions come the answers.
+    A tree that is less deep in places compares with infinity there.
     """
 
     columns: NDArray[np.uint16]  # (trees, questions)
@@ -52,8 +52,7 @@ def sum_votes(forest: Forest, features: Floats, rows: Ints) -> Wide:
 def score_units(model: Model, units: Floats, features: Floats) -> Floats:
     """Return the probabilities of main text, given the products of rows with the hidden weights.
 
-    Layer and trees err on different blocks, so where the layer is in doubt, the log-odds of both
-    are averaged.
+    Layer and trees err on different blocks, so in doubt the log-odds of both are averaged.
     """
     units = np.maximum(units + model.hidden_bias, 0)
     logits = units @ model.output + model.output_bias
@@ -99,7 +98,7 @@ class Model(NamedTuple):
 
 @cache
 def load_model() -> Model:
-    """Read the weights that stand beside this module."""
+    """Read the weights beside this module."""
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         arrays = dict(stored)
     words, scores = arrays.pop("names").tolist(), arrays.pop("scores").tolist()

@@ -1,7 +1,6 @@
-"""What short texts around main texts say, in many languages: related pages, comments, log in.
+"""Known phrases of boilerplate in many languages: related pages, comments, log in.
 
-`phrases.txt` has the phrases of each kind, as sites write them.  Which kinds speak for or against
-main text is learnt with all else.
+`phrases.txt` has the phrases of each kind. The weights of the kinds are learnt with the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _WORD: Final = re.compile(r"(?:[^\W\d_]|©)+")
 
 
 def first_words(text: str) -> list[str]:
-    """Return the runs of letters in the beginning of a text, in lower case.
+    """Return the runs of letters at the beginning of a text, in lower case.
 
     >>> first_words("12 Comments – don't miss them")
     ['comments', 'don', 't', 'miss', 'them']
@@ -52,7 +51,7 @@ KINDS, PHRASES = _read_phrases()
 
 
 def phrase_kinds(text: str) -> tuple[int, int]:
-    """Return which kinds of phrase a text is, and which it begins with, one bit for each of KINDS.
+    """Return the kinds of phrase that a text is or begins with, one bit for each of KINDS.
 
     >>> found = phrase_kinds("Related posts")
     >>> [[KINDS[i] for i in range(len(KINDS)) if bits >> i & 1] for bits in found]
@@ -74,7 +73,7 @@ def phrase_kinds(text: str) -> tuple[int, int]:
 
 
 def describe_phrases(texts: list[str]) -> list[Floats]:
-    """Return what phrases tell of each block: its own, and how far away the nearest ones are."""
+    """Return features of phrases for each block: its own, and the distance of the nearest."""
     n = len(texts)
     own = np.array([phrase_kinds(text) for text in texts], np.int64)
     short = np.fromiter((len(text) <= READ for text in texts), bool, n)

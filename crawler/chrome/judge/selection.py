@@ -1,4 +1,4 @@
-"""Which blocks of a page make its main text, by their likelihoods."""
+"""Selection of the main text from the likelihoods of blocks."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ DOUBTED: Final = 0.01  # likelihood, at most
 def group_siblings(flat: Flat) -> Ints:
     """Return for each block the first of its group: siblings of one tag and class.
 
-    A label in a table is a sibling of the cell it names.  Not siblings are those that stand alone
-    in an element between, as the line of a banner.
+    A label in a table is a sibling of the cell that it names. Blocks that are alone in an element
+    between, such as the line of a banner, are not siblings.
     """
     kinds, above = group_labels(flat)[flat.kinds[flat.around]], flat.kinds[flat.outer[flat.around]]
     many = flat.kinds.max() + 1
@@ -49,9 +49,9 @@ def group_siblings(flat: Flat) -> Ints:
 
 
 def group_labels(flat: Flat) -> Ints:
-    """Return for each kind the one it is a sibling of: for `th` and `td` of one class the same.
+    """Return for each kind its sibling kind: `th` and `td` of one class are one.
 
-    Else a table may keep its labels alone, which are the same on all pages.
+    Otherwise a table might keep only its labels, which are the same on all pages.
     """
     found = np.arange(len(flat.names))
     is_cell = np.zeros(len(found), bool)
@@ -65,7 +65,8 @@ def group_labels(flat: Flat) -> Ints:
 def group_kinds(flat: Flat) -> Ints:
     """Return for each block the first of its group: those in elements of one tag and class.
 
-    So are the two elements around these, as for the paragraphs of all comments.
+    The two elements around them must be of one tag and class, too, as for the paragraphs of all
+    comments.
     """
     of_kind, above = flat.kinds, flat.outer[flat.around]
     many = of_kind.max() + 1
@@ -75,11 +76,11 @@ def group_kinds(flat: Flat) -> Ints:
 
 
 def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
-    """Return the likelihoods, low ones for the links of a site's menu, or of a very long one.
+    """Return the likelihoods, lowered for the links of a site's menu, or of a very long one.
 
-    Of such menus the model has seen too few: beside a page's single line it takes them for a list
-    that the page is for.  Shorter ones elsewhere may be that, as a list of its contents or of
-    products, and text beside them may stand there for an unclosed tag.
+    The model has seen too few such menus: beside a page's single line it takes them for a listing.
+    Shorter ones elsewhere may be one, such as a table of contents or a list of products, and text
+    beside them may be there because of an unclosed tag.
     """
     signs = flat.signs[flat.around]
     menu = (signs & BIT["nav"]) > 0
@@ -96,11 +97,11 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
 
 
 def settle_probabilities(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
-    """Return what to make of the likelihoods of a page's blocks, all of them seen together.
+    """Return the likelihoods of a page's blocks, all of them considered together.
 
-    Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
-    their characters.  Those behind the first `JUDGED` take them from these, where any is like them.
-    Siblings share them wholly, so that no threshold runs through the middle of a list.
+    Similar blocks share their log-odds in part, weighted by length; `sizes` are their characters.
+    Blocks after the first `JUDGED` take them from similar ones. Siblings share them completely, so
+    no threshold cuts through a list.
     """
     odds, is_later = _log_odds(likely), np.arange(len(likely)) >= JUDGED
     weights = np.sqrt(np.minimum(sizes + SHORT, LONG)) * np.where(is_later, LATER, 1)
@@ -111,10 +112,7 @@ def settle_probabilities(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
 
 
 def of_both(rest: Floats, alone: Floats) -> Floats:
-    """Return the likelihoods of blocks, by what they are in the rest of a page and in all of it.
-
-    The rest is what a page has besides its site's template.
-    """
+    """Return the likelihoods of blocks, combined from the page with and without its template."""
     odds = REST * _log_odds(rest) + (1 - REST) * _log_odds(alone)
     return (1 / (1 + np.exp(-odds))).astype(np.float32)
 
@@ -128,10 +126,10 @@ def _log_odds(likely: Floats) -> Wide:
 
 
 def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
-    """Return the likelihoods, low ones for the little that is hidden beside a text that is seen.
+    """Return the likelihoods, lowered for a little hidden text beside visible text.
 
-    Where much is hidden, a script may show it, as panels of tabs or the rest of a long text; but
-    not outside of the element that is said to hold the main text, where more of that is seen.
+    If much is hidden, a script may show it, such as panels of tabs or the rest of a long text, but
+    not outside the element that is said to hold the main text, if more of that is visible.
     """
     hidden = (flat.signs[flat.around] & BIT["hidden"]) > 0
     if not hidden.any():
@@ -153,17 +151,16 @@ def _group_means(values: Wide, groups: Ints, weights: Wide) -> Wide:
 
 
 def choose_blocks(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks to keep so that the expected F1 of the page's text is highest.
+    """Return which blocks to keep, so that the expected F1 of the page's text is highest.
 
-    `sizes` are the blocks' characters.  Keeping the blocks above a threshold is optimal; the
-    threshold depends on how much the page has that is likely: a page of links alone keeps its
-    links.  (Lewis 1995, Jansche 2007.)  But that takes each block for right or wrong by itself,
-    and blocks are so together: of comments below an article all are main text, or none.  So F1 is
-    the mean of what it would be with all likelihoods much lower, lower, and higher, and in each
-    of these cases surer: else what is expected of a page of a few lines would mostly be the many
-    links of its menu, each of them hardly likely.  Nor is a block right in part: F1 is the mean of
-    both cases for one that is longer than all others together, as thousands of words for search
-    engines are in a page of a few hundred.
+    `sizes` are the blocks' characters. Keeping the blocks above a threshold is optimal (Lewis 1995,
+    Jansche 2007). The threshold depends on how much likely text the page has: a page of links keeps
+    its links. But that assumes independent blocks, and blocks depend on each other: of comments
+    below an article all are main text, or none. So F1 is the mean for likelihoods that are much
+    lower, lower and higher, and surer in each case. Otherwise the expectation for a page of a few
+    lines would mostly come from the many links of its menu, each of them hardly likely. Nor is a
+    block partly right: for a block longer than all others together, such as thousands of words for
+    search engines, F1 is the mean of both cases.
     """
     sizes = sizes + 1
     order = np.argsort(-likely, kind="stable")
@@ -186,11 +183,11 @@ def choose_blocks(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
 
 
 def raise_inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
-    """Return the likelihoods of a page's blocks, higher ones inside its main container.
+    """Return the likelihoods of a page's blocks, raised inside its main container.
 
-    That is the smallest which holds nearly all that would be kept.  A line there, as a fact about a
-    product beside its description, is likelier to be main text than the same line elsewhere; the
-    less so, the more of the page it holds, for a wrapper around everything says nothing.
+    That is the smallest container of nearly everything that would be kept. A line there, such as a
+    fact about a product, is more likely main text than the same line elsewhere. The effect is
+    weaker the more of the page the container holds: a wrapper around everything means nothing.
     """
     many = len(settled)
     # What follows in a very long page is no other part of it.
@@ -216,13 +213,13 @@ def below_heading(
     sizes: Wide,
     titled: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Return which blocks to keep, of a page that keeps little also what follows its heading.
+    """Return which blocks to keep; if a page keeps little, also what follows its heading.
 
-    Beside a note that stands on all pages of a site, the few facts about a person, a place or a
-    match look like a menu, and all these pages would be copies of each other.  So what stands from
-    the heading to the first block that is kept comes along, unless it is linked, and what is likely
-    enough among these and after them, as far as the smallest container of both goes.  `titled` says
-    which blocks the page's title repeats.
+    Beside a note that is on all pages of a site, the few facts about a person, a place or a match
+    look like a menu, and all these pages would be copies of each other. So the blocks from the
+    heading to the first kept block are kept, unless they are links, and likely blocks among and
+    after them, within the smallest common container. `titled` says which blocks the page's title
+    repeats.
     """
     if count_words(flat.words, sizes)[kept].sum() > THIN:
         return kept

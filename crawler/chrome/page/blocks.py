@@ -1,4 +1,4 @@
-"""What a page holds: flat text blocks, and the ranges of blocks that elements span."""
+"""The content of a page: flat text blocks, and the ranges of blocks of elements."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ TAG_CODES: Final = {tag: code for code, tag in enumerate(TAGS)} | {
 
 @dataclass(slots=True)
 class Flat:
-    """The page as columns: blocks in reading order, the elements and containers around them.
+    """The page as columns: blocks in reading order, with elements and containers.
 
-    An element has text inside, a container several blocks.  Both stand in document order, so
-    that inner ones follow outer ones; the first of each is the page.
+    An element has text inside, a container several blocks. Both are in document order, so inner
+    ones follow outer ones; the first of each is the page.
     """
 
     texts: list[str]
@@ -64,7 +64,7 @@ class Flat:
     lines: dict[int, str] = field(default_factory=dict)
 
     def append(self, text: str) -> None:
-        """Add a block of which nothing but its text is known."""
+        """Add a block of which only the text is known."""
         self.texts.append(text)
         self.words = np.append(self.words, text.count(" ") + 1)
         for name in ("linked", "links", "around", "within"):
@@ -73,7 +73,7 @@ class Flat:
 
 
 def flat_lines(texts: list[str]) -> Flat:
-    """Return blocks of which nothing but their texts is known."""
+    """Return blocks of which only the texts are known."""
     none, page = np.zeros(len(texts), np.int64), np.zeros(1, np.int64)
     words = make_ints([text.count(" ") + 1 for text in texts])
     ends = page + min(len(texts), LIMIT)
@@ -83,7 +83,7 @@ def flat_lines(texts: list[str]) -> Flat:
 
 
 def leave_out_blocks(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
-    """Return the page as it would be if it had never had some of its blocks, `LIMIT` at most."""
+    """Return the page without some of its blocks, at most `LIMIT` of them."""
     left = ~cut
     before = np.concatenate(([0], np.cumsum(left)))
     firsts, ends = before[flat.firsts], before[flat.ends]
@@ -111,14 +111,14 @@ def leave_out_blocks(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
 
 
 def make_ints(values: Sequence[int]) -> Ints:
-    """Return numbers as an array; numpy's own way looks twice at each."""
+    """Return numbers as an array, faster than numpy does."""
     return np.fromiter(values, np.int64, len(values))
 
 
 def part_lines(text: str) -> str:
-    r"""Return the text, white space made single, with the line ends that a reader sees.
+    r"""Return the text with single spaces and the line ends that a reader sees.
 
-    Those of the source are none, but behind a hyphen one may divide a word.
+    Line ends in the source do not count, but one after a hyphen may divide a word.
 
     >>> part_lines(f"A {LINE_BREAK} nee-\ndle\nis thin")
     'A\nnee-\ndle is thin'
@@ -128,9 +128,9 @@ def part_lines(text: str) -> str:
 
 
 def squeeze_spaces(text: str, piece: int = CHUNK) -> str:
-    """Return the text with every run of white space as one space, none at its ends.
+    """Return the text with single spaces, and none at its ends.
 
-    Long texts go piece by piece: a list of all words of 50 MB takes a gigabyte.
+    Long texts are processed in pieces: a list of all words of 50 MB takes a gigabyte.
     """
     if len(text) <= piece:
         return " ".join(text.split())

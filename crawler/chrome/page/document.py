@@ -1,4 +1,4 @@
-"""One parse per page: its blocks, and what a crawler asks of it besides the main text."""
+"""One parse for each page: its blocks, and what a crawler needs besides the main text."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
 
 
 def is_harmless(data: bytes) -> bool:
-    """Whether any parser may read a page as it is: it is a text, and within all limits."""
+    """Whether any parser may read a page as it is: it is text, and within all limits."""
     bounded, _, crowded = _bound_page(data)
     return bounded is data and not crowded
 
@@ -285,7 +285,7 @@ def read_tree(root: Any, url: str | None = None) -> Document:
 
 
 def is_soup(value: Any) -> bool:
-    """Whether a value is a page, or a part of one, that Beautiful Soup has parsed."""
+    """Whether a value is a page, or a part of one, parsed by Beautiful Soup."""
     bs4 = sys.modules.get("bs4")  # who has such an object has imported it
     return bs4 is not None and isinstance(value, bs4.Tag)
 

@@ -1,4 +1,4 @@
-"""What the elements around a text say of it: tags, classes, ids, roles, hiding."""
+"""The meaning of the elements around a text: tags, classes, ids, roles, hiding."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ TAGS: Final[dict[str, int]] = {
 
 
 def kind_of(tag: str) -> int:
-    """Return what is done at a tag; Word's `st1:place` and its like part no more than `span` does.
+    """Return how a tag is handled; tags such as Word's `st1:place` are inline, like `span`.
 
-    Nor do tags of a site's own and pictures in paragraphs and headings; elsewhere they hold whole
-    parts.
+    So are custom elements and pictures within paragraphs and headings; elsewhere they hold whole
+    parts of a page.
 
     >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE, kind_of("user-mention") == CUSTOM
     (True, True, True)
@@ -73,9 +73,9 @@ def kind_of(tag: str) -> int:
 
 
 class Elements:
-    """The elements of a page in its order, as columns; the first is the page.
+    """The elements of a page in order, as columns; the first is the page.
 
-    Their attributes are read when they begin: later, memory would have to fetch them again.
+    Their attributes are read when they begin, because memory is faster then.
     """
 
     __slots__ = (
@@ -103,7 +103,7 @@ class Elements:
         self._labels: dict[str, int] = {}
 
     def add_element(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
-        """Add an element that begins in element `parent`, before block `first`; give its number."""
+        """Add an element in element `parent`, before block `first`; return its number."""
         bits = self.signs[parent]
         label, names = tag, None
         if attributes:
@@ -145,7 +145,7 @@ class Elements:
         around: Ints,
         too_deep: bool,
     ) -> Flat:
-        """Return the page, of whose blocks the innermost elements are known, not the containers."""
+        """Return the page, whose blocks know their innermost elements but not the containers."""
         depths, within = [0], [0]
         firsts, ends, parents, holders = [0], [len(texts)], [0], [0]
         rows = zip(self.parents, self.firsts, self.ends, strict=True)
@@ -182,12 +182,12 @@ class Elements:
 
 
 def class_signs(names: str) -> int:
-    """Return what an element's classes say of its text."""
+    """Return the meaning of an element's classes for its text."""
     return NAMES.bits(names) | (_UNSHOWN if UNSHOWN in names else 0)
 
 
 def other_signs(attributes: Mapping[str, str]) -> int:
-    """Return what an element says of its text besides its class: id, role, hiding."""
+    """Return the meaning of an element's id, role and hiding."""
     bits = 0
     if name := attributes.get("id"):
         bits |= NAMES.bits(name[:NAME_READ])
@@ -204,10 +204,10 @@ def other_signs(attributes: Mapping[str, str]) -> int:
 
 
 def is_hidden(value: str, name: str) -> bool:
-    """Whether the attribute `hidden` of that value hides an element of that id.
+    """Whether the attribute `hidden` with that value hides an element with that id.
 
-    A browser shows what is hidden "until-found" to whoever looks for it, and React puts parts that
-    a server sends later, as of Next.js, into their places.
+    Browsers show "until-found" parts when they are searched, and React moves parts that a server
+    sends later into their places, for example in Next.js.
 
     >>> is_hidden("", "menu"), is_hidden("until-found", ""), is_hidden("", "S:1f")
     (True, False, False)

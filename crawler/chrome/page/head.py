@@ -1,4 +1,4 @@
-"""What a page says of itself and where it leads, as it stands there."""
+"""Metadata and links of a page, as written there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALL_DATES: Final = frozenset({*DATES, "time", *OTHER_DATES})
 
 @dataclass(slots=True)
 class Head:
-    """Gathered by the reader; the functions of :mod:`.document` make sense of it."""
+    """Metadata and links collected by the reader, for the functions of :mod:`.document`."""
 
     titles: list[str] = field(default_factory=list)
     # Of each link. As tuples they would be most of what Python's garbage collector looks at.
@@ -42,7 +42,7 @@ class Head:
     dates: dict[str, str] = field(default_factory=dict)  # name in _ALL_DATES → first value
 
     def add_links(self, other: Head) -> None:
-        """Take those links of another that lead where none of these does."""
+        """Add those links of another page that lead elsewhere."""
         met = set(self.hrefs)
         for href, rel in zip(other.hrefs, other.rels, strict=True):
             if href not in met:
@@ -50,7 +50,7 @@ class Head:
                 self.rels.append(rel)
 
     def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
-        """Take note of an element; return where its text goes."""
+        """Note an element; return where its text goes."""
         if tag == "meta":
             if content := attributes.get("content"):
                 for key in ("property", "itemprop", "name"):
@@ -74,7 +74,7 @@ class Head:
         return None
 
     def time(self, attributes: Mapping[str, str]) -> None:
-        """Take note of a time element if it says that the page was published then."""
+        """Note a time element if it has the date of publication."""
         if "pubdate" in attributes or "datepublished" in split_words(
             attributes.get("itemprop", "")
         ):
@@ -95,7 +95,7 @@ def is_data(kind: str | None) -> bool:
 
 
 def split_words(value: str) -> list[str]:
-    """Return the words of an attribute that is a list of them, in lower case.
+    """Return the words of an attribute, in lower case.
 
     >>> split_words("NoFollow ugc")
     ['nofollow', 'ugc']
@@ -104,7 +104,7 @@ def split_words(value: str) -> list[str]:
 
 
 def directives(value: str) -> list[str]:
-    """Return what a robots tag or header says, each value with the name before it.
+    """Return the directives of a robots tag or header, each value with the name before it.
 
     >>> directives("NoIndex, max-image-preview: none")
     ['noindex', 'max-image-preview:none']

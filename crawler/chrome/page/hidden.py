@@ -1,4 +1,4 @@
-"""What is left out within text: hidden words, copies for the eye, numbers of lines of code."""
+"""Inline text that is left out: hidden words, visual duplicates, line numbers of code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _DIGITS: Final = 9  # no code has more lines
 def replacement_text(attributes: Mapping[str, str], code: bool = False) -> str | None:
     """Return the replacement text of a hidden inline element; None if it is visible.
 
-    What assistive technology is not to read are icons whose names are letters, and copies of a
-    text or formula for the eye.  It is seen, so that it parts words.  All of it is read after all
-    if a block has nothing else: scripts may show it.  The attribute `hidden` is no sign within
-    text: they choose one of several such to show.  Elements that number lines of code are `NUMBER`,
-    if a number is all that they hold.
+    Elements hidden from assistive technology are icons with letters as names, and visual duplicates
+    of a text or formula. They are visible, so they separate words. All of it is read after all if a
+    block has nothing else, because scripts may show it. The attribute `hidden` means nothing within
+    text: scripts use it to show one of several elements. Elements that number lines of code are
+    `NUMBER`, if they only hold a number.
 
     >>> hidden, unspoken = {"style": "display:none"}, {"aria-hidden": "true"}
     >>> replacement_text(hidden), replacement_text(unspoken), replacement_text({})
@@ -45,7 +45,7 @@ def replacement_text(attributes: Mapping[str, str], code: bool = False) -> str |
 
 
 def is_line_number(names: str, code: bool = True) -> bool:
-    """Whether a class is that of a line's number; where nothing says that this is code, if sure.
+    """Whether a class marks a line number; only sure ones count if nothing marks this as code.
 
     >>> is_line_number("linenos"), is_line_number("hljs ln")
     (True, True)
@@ -58,13 +58,13 @@ def is_line_number(names: str, code: bool = True) -> bool:
 
 
 def is_unselected(style: str) -> bool:
-    """Whether a style attribute keeps its element from being copied, as Hugo's line numbers."""
+    """Whether a style attribute excludes its element from copying, as for Hugo's line numbers."""
     style = style[:STYLE_READ]
     return "select" in style and "user-select:none" in "".join(style.split())
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is nothing but digits.
+    """Whether a text consists of digits.
 
     >>> is_number(" 12"), is_number("12,"), is_number("")
     (True, False, False)
@@ -74,9 +74,9 @@ def is_number(text: str) -> bool:
 
 
 def is_gutter(text: str, signs: int, code: bool) -> bool:
-    r"""Whether a block numbers the lines of code beside it: in a table, or hidden.
+    r"""Whether a block has the line numbers of code beside it: in a table, or hidden.
 
-    In code, each number has a line: "1 2" is what examples of programs read and write.
+    In code, each number has its own line: "1 2" is what example programs read and write.
 
     >>> is_gutter(" 9\n10", BIT["table"], True), is_gutter("9 10", BIT["table"], True)
     (True, False)

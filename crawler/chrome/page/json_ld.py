@@ -1,4 +1,4 @@
-"""What JSON-LD says of a page, and which blocks are the text that it gives."""
+"""The JSON-LD of a page, and the blocks of the text that it contains."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NEVER: Final = sum(BIT[sign] for sign in ("nav", "footer", "c_footer", "c_conse
 
 
 def find_values(data: list[str], name: str) -> Iterator[str]:
-    """Yield what JSON-LD gives the page as `name`: not comments, reviews or others inside of it."""
+    """Yield what JSON-LD gives as `name` of the page itself, not of comments or reviews."""
     for script in "".join(data)[:_LONGEST].split(RECORD):
         try:
             # Not strict: some write the line breaks of a description as they are.
@@ -69,9 +69,9 @@ def find_values(data: list[str], name: str) -> Iterator[str]:
 
 
 def in_body(flat: Flat, data: list[str]) -> NDArray[np.bool_]:
-    """Return which blocks stand in the text that JSON-LD gives an article.
+    """Return which blocks are in the text that JSON-LD gives for an article.
 
-    Only if most of that text stands on the page: it may be an old one, or that of another page.
+    Only if most of that text is on the page: it may be old, or belong to another page.
     """
     inside = np.zeros(len(flat.texts), bool)
     said = islice(find_values(data, "articleBody"), MOST_BODIES)
@@ -96,7 +96,7 @@ def in_body(flat: Flat, data: list[str]) -> NDArray[np.bool_]:
 
 
 def with_body(likely: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """Return the likelihoods, higher ones for the blocks of that text."""
+    """Return the likelihoods, raised for the blocks of that text."""
     if not inside.any():
         return likely
     more = likely * np.float32(np.exp(BONUS))

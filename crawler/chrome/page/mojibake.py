@@ -1,4 +1,4 @@
-"""Text in UTF-8 that was encoded again as if each byte had been a character: "cafÃ©"."""
+"""Repairs text in UTF-8 that was encoded twice: "cafÃ©"."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MOST: Final = 20_000  # characters that are looked at; no page for people has m
 
 
 def mend_mojibake(page: bytes) -> bytes:
-    """Return a page in UTF-8 in which characters that were encoded twice are themselves again.
+    """Return a page in UTF-8 with characters repaired that were encoded twice.
 
-    Only where nearly all letters that could come of it have.  What stands within tags is left, for
+    Only if nearly all letters that could come from that do. Tags are not changed, because their
     links may work as they are.
 
     >>> mend_mojibake("<p title=cafÃ©>He doesnâ€™t know a cafÃ© â€“ or two".encode()).decode()

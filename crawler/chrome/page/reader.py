@@ -1,4 +1,4 @@
-"""From a parser's events, or a tree, to blocks: one pass, no tree of our own."""
+"""From a parser's events, or a tree, to blocks: in one pass, without a tree of our own."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def is_word(char: str) -> bool:
 
 
 class Reader:
-    """A target for lxml's parser: what a page holds, gathered while it is parsed.
+    """A target for lxml's parser that collects the content of a page.
 
-    No tree is built, which takes about as long as all the gathering.  `data` is a list's own
-    `append`: half the texts only part tags, and a call of Python's for each would cost more than to
-    sort them out afterwards.
+    No tree is built, which would take about as long as all the rest. `data` is a list's own
+    `append`: half the texts only separate tags, and a Python call for each would cost more than
+    sorting them out afterwards.
     """
 
     __slots__ = (
@@ -149,7 +149,7 @@ class Reader:
             self._end_hidden(self._hidden)
 
     def close(self) -> tuple[Flat, Head]:
-        """Return what was read; nothing can be read afterwards."""
+        """Return what was read. The reader cannot be used again."""
         if self._skipped:
             self._empty_into_sink()
         if self._reading:
@@ -360,7 +360,7 @@ class _Hidden(NamedTuple):
 
 
 def walk_tree(root: Any) -> tuple[Flat, Head]:
-    """Read a tree that is there already, or one of its elements."""
+    """Read an existing tree, or one of its elements."""
     reader: Any = Reader()
     start, data, end = reader.start, reader.data, reader.end
     pages = [root] if root.getparent() is not None else [root, *root.itersiblings(etree.Element)]

@@ -1,4 +1,4 @@
-"""What tag names, roles and class words say about the text they wrap, as one bit each."""
+"""The meaning of tag names, roles and class words for their text, as one bit each."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def words_of(names: str) -> list[str]:
 
 
 class Words:
-    """What words say that stand in a class or id attribute; those met last are remembered.
+    """The meaning of words in class and id attributes; the latest are cached.
 
     >>> words = Words(_WORDS)
     >>> words.bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
@@ -175,7 +175,7 @@ class Words:
         return bits
 
     def mean_values(self, attributes: list[str]) -> NDArray[np.float64]:
-        """Return for each attribute the mean value of its words; those without a value have 0."""
+        """Return for each attribute the mean value of its words; 0 if none has a value."""
         return np.fromiter(map(self._mean, attributes), np.float64, len(attributes))
 
     def _mean_of(self, names: str) -> float:
@@ -187,7 +187,7 @@ AnyWords: TypeAlias = "Words | _signs.Words"
 
 
 def look_up(values: Mapping[str, float]) -> AnyWords:
-    """Return the compiled words of these values, where they can be had."""
+    """Return the compiled words of these values, if available."""
     try:
         from . import _signs
     except ImportError:

@@ -1,4 +1,4 @@
-"""The likeliest encoding of a text that declares none: by its letters beyond ASCII."""
+"""The most probable encoding of a text that declares none, by its non-ASCII letters."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _RANDOM: Final = -log(128)  # of a byte beyond ASCII, if all are alike
 
 
 def sniff_encoding(sample: bytes) -> str:
-    """Return the likeliest encoding of text that declares none.
+    """Return the most probable encoding of text that declares none.
 
     >>> sniff_encoding("Чай, напиток из листа чайного куста".encode("koi8-r"))
     'koi8-r'
@@ -107,9 +107,9 @@ def sniff_encoding(sample: bytes) -> str:
 
 
 def score_encodings(sample: bytes, latin: bool | None = None) -> dict[str, float]:
-    """Return logarithms of how likely the bytes are in each encoding, of Latin letters or others'.
+    """Return log-probabilities of the bytes in each encoding, for Latin or other letters.
 
-    Those with a character for each byte come first.
+    Single-byte encodings come first.
     """
     counts = np.bincount(np.frombuffer(sample, np.uint8), minlength=256)
     likely: dict[str, float] = {}
@@ -141,7 +141,7 @@ def _mark_characters(common: str) -> NDArray[np.bool_]:
 
 
 def is_foreign(sample: bytes, few: int = FEW) -> bool:
-    """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
+    """Whether a text is in no Western encoding: its non-ASCII letters are side by side."""
     beyond = _pairs_beyond_ascii(sample)
     begins = int(np.count_nonzero(beyond[1:] > beyond[:-1]) + np.count_nonzero(beyond[:1]))
     return int(np.count_nonzero(beyond)) > max(_LATIN_RUN * begins, few)
@@ -153,7 +153,7 @@ def _pairs_beyond_ascii(sample: bytes) -> NDArray[np.bool_]:
 
 
 def count_beyond(text: str) -> int:
-    """How many characters are beyond ASCII."""
+    """The number of non-ASCII characters."""
     return len(text) - len(text.encode("ascii", "ignore"))
 
 

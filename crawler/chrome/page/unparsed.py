@@ -1,4 +1,4 @@
-"""The text between tags, of pages or parts of pages that are not worth, or not fit for, parsing."""
+"""The text between tags, for pages or parts that are not parsed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HREF, _REL = (
 
 
 def find_anchors(data: bytes, most: int) -> list[tuple[str, str | None]]:
-    """Return address and `rel` of those that have one, among so many anchors.
+    """Return URL and `rel` of the anchors that have them, among so many.
 
     >>> find_anchors(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10)
     [('/tea', None), ('/?a&amp;b', 'nofollow')]
@@ -63,9 +63,9 @@ _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 
 
 def seen_since(data: bytes, since: int) -> bytes:
-    """Return what stands outside of scripts, styles, comments and textareas, from `since` on.
+    """Return the text outside scripts, styles, comments and textareas, from `since` on.
 
-    Each of these is a space; unclosed ones go on to the end.
+    Each of these is replaced by a space; unclosed ones last until the end.
 
     >>> seen_since(b"<p>tea<!-- leaves --><script>a</script>s", 3)
     b'tea  </script>s'
@@ -87,7 +87,7 @@ def _seen_since(data: bytes, since: int) -> Iterator[bytes]:
 
 
 def text_outside_tags(data: bytes) -> str:
-    """Return the text outside of tags, squeezed; a tag parts words.
+    """Return the text outside tags, with single spaces; a tag separates words.
 
     >>> text_outside_tags(b"<p>1 < 2, <b>tea</b>time")
     '1 < 2, tea time'
@@ -135,7 +135,7 @@ _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 
 
 def split_lines(data: bytes) -> Iterator[str]:
-    """Yield the texts between block tags; inline ones part nothing.
+    """Yield the texts between block tags; inline tags separate nothing.
 
     >>> list(split_lines(b"<div>un<b>break</b>able<div>H<sub>2</sub>O"))
     ['unbreakable', 'H2O']
@@ -148,10 +148,10 @@ def split_lines(data: bytes) -> Iterator[str]:
 
 
 def visible_part(data: bytes, before: bytes = b"") -> bytes:
-    """Return what of `data` stands outside of scripts, styles, comments and textareas.
+    """Return the part of `data` outside scripts, styles, comments and textareas.
 
-    `before` is what the page has before it: there a script may have begun, or only a string in one
-    that looks like the beginning of a style.
+    `before` is the page before it: a script may have begun there, or only a string in one that
+    looks like the beginning of a style.
 
     >>> visible_part(b"x</script><p>tea", b"<script>var a; ")
     b' </script><p>tea'
@@ -173,7 +173,7 @@ def text_in_one_piece(data: bytes) -> str:
 
 
 def find_links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
-    """Yield the address and the `rel` of each link among so many anchors, in linear time.
+    """Yield the URL and the `rel` of each link among so many anchors, in linear time.
 
     >>> list(find_links(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10))
     [('/tea', None), ('/?a&b', 'nofollow')]

@@ -1,1 +1,1 @@
-"""What the pages of a site have in common."""
+"""The templates of sites."""

@@ -1,4 +1,4 @@
-"""What a page is called: its heading, or its title without the site's name."""
+"""The name of a page: its heading, or its title without the site's name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NUMBER: Final = re.compile(r"^(?:§\s*)?(?:\d{1,3}\.)+\d{1,3}\.?\s+(?=[^\W\d_]{
 
 
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
-    """Return which blocks are headings of that level that are seen, and not of a menu or footer."""
+    """Return which blocks are visible headings of that level, outside menus and footers."""
     around = flat.around
     is_level = flat.codes[around] == _LEVELS[level - 1]
     found: NDArray[np.bool_] = is_level & (flat.signs[around] & _NEVER == 0)
@@ -60,13 +60,13 @@ def heading_of(
     site: AbstractSet[int] = frozenset(),
     learnt: int = 0,
 ) -> str:
-    """Return the page's heading: the first of the highest level, unless that is its site's name.
+    """Return the page's heading: the first of the highest level, unless that is the site's name.
 
-    `known` are the blocks of the site's template, `site` has the parts that its titles share, and
-    `learnt` says of how many contents these were learnt; `kept` are the blocks of the text.  One
-    below the first level has to be repeated by the title, which without the site's name is taken
-    where there is none.  A title of one part may be the site's, too, while that is not known: then
-    what stands first on the page is taken with it.
+    `known` are the blocks of the site's template, `site` has the common parts of its titles,
+    `learnt` is the number of texts from which these were learnt, and `kept` are the blocks of the
+    text. A heading below the first level must be repeated by the title. If there is none, the title
+    without the site's name is used. A title of one part may be the site's, too, while that is
+    unknown: then the first text of the page is added.
     """
     around = flat.around[:LIMIT]
     seen = flat.signs[around] & _NEVER == 0
@@ -108,9 +108,9 @@ def _beginning(flat: Flat, kept: NDArray[np.bool_]) -> str:
 
 
 def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
-    """Return a heading without its number, the site's name, and that it is to be printed.
+    """Return a heading without its number, the site's name, and a note such as "print version".
 
-    A number has two parts at least, and a word behind it: "1.5 mm" is something else.
+    A number has at least two parts, and a word after it: "1.5 mm" is not one.
 
     >>> plain_name("3.2 Tea (print)"), plain_name("Print: Tea"), plain_name("1.5 mm")
     ('Tea', 'Tea', '1.5 mm')
@@ -131,7 +131,7 @@ def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
 
 
 def bare_title(title: str, site: AbstractSet[int] = frozenset()) -> str:
-    """Return a title without the name of its site: what other titles do not share, or a part.
+    """Return a title without the site's name: the parts that other titles do not share.
 
     >>> bare_title("C++ keywords: bool - cppreference.com"), bare_title("Tea - The Green Handbook")
     ('C++ keywords: bool', 'Tea')
@@ -149,30 +149,30 @@ def _has_site_first(name: str) -> bool:
 
 
 def title_part(part: str) -> int:
-    """Return the number by which a part of a title is known; digits count, as in "Page 3"."""
+    """Return the hash of a part of a title; digits count, as in "Page 3"."""
     return IN_TITLES | xxhash.xxh32_intdigest(part.strip().encode("utf-8", "replace"))
 
 
 def is_of_site(part: str, site: AbstractSet[int]) -> bool:
-    """Whether a part of a title is one that the site's titles share, by a template."""
+    """Whether a template says that the site's titles share a part."""
     number = title_part(part)
     return number in site or number % KEPT ^ TOLD_TITLE in site
 
 
 def title_parts(title: str) -> list[int]:
-    """Return what a site learns of a title: its parts, and what is before a colon in it."""
+    """Return the parts of a title, and what is before a colon in it, for the site to learn."""
     name = plain_name(title)
     parts = {*_PART.split(name)[:_MOST], name.partition(": ")[0]}
     return [title_part(part) for part in parts if part]
 
 
 def names(flat: Flat, title: str) -> tuple[int, int, int]:
-    """Return hashes of what the page is called, three.
+    """Return three hashes of the page's name.
 
-    The first is of its title and headings of the first level, digits folded: versions of a page
-    have the same.  If it has no such heading, also how the first and the last of its blocks begin
-    that are no links.  The second is the same with digits; the third tells apart pages of which
-    all that is the same: how their first blocks begin.
+    The first is of its title and first-level headings without digits: versions of a page share it.
+    If it has no such heading, also of the beginning of its first and last blocks that are not
+    links. The second is the same with digits. The third, with the beginnings of the first blocks,
+    tells apart pages that share the others.
     """
     found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
     plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)

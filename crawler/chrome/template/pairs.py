@@ -1,8 +1,8 @@
-"""Pairs of neighbouring blocks: what a site learns of a page, and what that cuts from another.
+"""Pairs of neighbouring blocks: what a site learns from a page, and cuts from another.
 
-The beginning of a page and its end are neighbours of its first and last block, so that pair `i` is
-of blocks `i - 1` and `i`: else a footer of one block, below another text on each page, would be in
-no pair that comes back.
+The beginning and the end of a page are neighbours of its first and last block, so pair `i` is of
+blocks `i - 1` and `i`. Otherwise a footer of one block, below another text on each page, would be
+in no pair that comes back.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a t
 
 
 class Pairs(NamedTuple):
-    """A 32-bit hash for every two neighbouring blocks of a page, where digits do not count, and
-    where they do; one list, if there are none.
+    """32-bit hashes of every two neighbouring blocks of a page, without and with digits; one list,
+    if there are none.
     """
 
     alike: list[int]
@@ -58,10 +58,10 @@ def block_hash(text: str) -> int:
 
 
 def pair_hashes(texts: list[str]) -> Pairs:
-    """Return the hashes of every two neighbours, one more than blocks, without case within ASCII.
+    """Return the hashes of every two neighbours, one more than blocks, ignoring the case of ASCII.
 
-    Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
-    but between other texts on each.
+    Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual, but
+    between other texts on each.
     """
     # All blocks folded at once, for most are short: no page has zero bytes in its text.
     small = _small("\0".join(texts))
@@ -93,7 +93,7 @@ def _sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
-    """Return what a site learns of a page that alone keeps such blocks: see `MainText.hashes`."""
+    """Return what a site learns from a page that keeps such blocks: see `MainText.hashes`."""
     alike, same = pairs
     kept = np.logical_or(*_sides(alone))
     cut = np.flatnonzero(~kept).tolist()
@@ -109,11 +109,11 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
 
 
 def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> NDArray[np.uint8]:
-    """Return for each block in which ways it stands in a pair of the template, a bit for each.
+    """Return for each block in which ways it is in a pair of the template, one bit for each.
 
-    `kept` are those that the page alone keeps.  What it keeps must be there with the same numbers:
-    tables of values have the same labels on all pages.  And what it cuts elsewhere is its own where
-    it is kept: a chapter lists what its site's menu has as well.
+    `kept` are the blocks of the main text. These must come back with the same numbers, because
+    tables of values have the same labels on all pages. What is cut elsewhere stays where it is
+    kept: a chapter has a list that is also in its site's menu.
     """
     of_both, of_either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
     same = np.array(pairs.same, np.int64)
@@ -140,18 +140,18 @@ def templated(
     heading: NDArray[np.bool_],
     plain: NDArray[np.bool_],
 ) -> NDArray[np.bool_] | None:
-    """Return which blocks stand in a pair of the template; None if they are all there is.
+    """Return which blocks belong to the template; None if all of them do.
 
-    `of` is what `hits` says, `kept` are those that the page alone keeps, `linked` and `sizes` the
-    characters that each has in links and in all, `heading` those that name the page, `plain` those
-    that may be its text: neither hidden nor said to be chrome.  Running text that the page keeps
-    must be among what others keep: somebody may repeat another's paragraphs where they count as
-    chrome, in a menu of theirs.  What others tell of is left out only if little else is left.
+    `of` is the result of `hits`, `kept` the main text, `linked` and `sizes` the characters of each
+    block in links and in all, `heading` the blocks that name the page, `plain` those that may be
+    its text: neither hidden nor marked as chrome. Running text that is kept must be among what
+    others keep: somebody may repeat another's paragraphs where they count as chrome, in a menu of
+    theirs. Pairs from other workers only count if little else is left.
 
-    If too little is the page's own, that counts only beside lines of its own, be they few: then the
-    rest is a note that pages of all names have, and lists of links.  The running text stays of what
-    may be another version of a page, but not beside a heading and facts of its own.  Or else all
-    stays.
+    If too little of the text is the page's own, they only count beside lines of its own, however
+    few: then the rest is a note that pages of all names have, and lists of links. The running text
+    of what may be another version of a page stays, but not beside a heading and facts of its own.
+    Otherwise everything stays.
     """
     if not of.any():
         return of > 0

@@ -1,4 +1,4 @@
-"""Teasers of other pages that no template has, below its heading for them: "Related articles"."""
+"""Teasers of other pages below a heading of the template, such as "Related articles"."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LEAST_LINKED: Final = 1 / 3  # of a section's text: forums have "Recommended po
 
 
 def find_teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks stand below such a heading, `known` being the blocks of the template.
+    """Return which blocks are below such a heading; `known` are the blocks of the template.
 
-    They are others on each page and at each visit, so that no pair of them comes back, while
-    prices, dates and names between their links look like facts of the page.  A section ends where
-    its container does, at a heading as high, and at running text.
+    They differ on each page and at each visit, so no pair of them comes back, and prices, dates and
+    names between their links look like facts of the page. A section ends with its container, at a
+    heading of the same level, and at running text.
     """
     found = np.zeros(len(known), bool)
     levels = _LEVELS[flat.codes[flat.around]]

@@ -1,4 +1,4 @@
-"""Which blocks are a site's own chrome: those that come back, with a neighbour, on other pages."""
+"""The chrome of a site: blocks that come back, with a neighbour, on other pages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _BITS: Final = 16  # for each number of a generation
 class Recent:
     """The last `size` numbers that were seen, and up to `size` before them; a power of two.
 
-    Of numbers that were not seen, one in 30 at most is said to be (Bloom 1970). When the newer
-    generation has taken in `size` numbers, the older one is forgotten. As what stands before a
-    table of counts, it keeps out of it what comes only once: a doorkeeper (Einziger, Friedman and
-    Manes 2017, section 3.4.2).
+    At most one in 30 unseen numbers counts as seen (Bloom 1970). When the newer generation has
+    `size` numbers, the older one is forgotten. It keeps numbers that occur only once out of a table
+    of counts: a doorkeeper (Einziger, Friedman and Manes 2017, section 3.4.2).
     """
 
     __slots__ = ("_filters", "_shift", "_size", "_taken")
@@ -32,14 +31,14 @@ class Recent:
         self._taken = 0
 
     def add(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """See different numbers, uint64; return for each whether it was seen before."""
+        """Add different numbers, uint64; return for each whether it was seen before."""
         known = look_up(self._filters, numbers, self._shift)
         self._take(len(numbers) - int(np.count_nonzero(known[0])))
         found: NDArray[np.bool_] = known[0] | known[1]
         return found
 
     def add_one(self, number: int) -> bool:
-        """See a number of up to 64 bits; the same as :meth:`add`, in a tenth of its time."""
+        """Add a number of up to 64 bits, like :meth:`add`, in a tenth of its time."""
         is_newer = is_older = True
         for multiplier in _FACTORS:
             place = (multiplier * number & _WORD) >> self._shift
@@ -71,7 +70,7 @@ def look_up(
 ) -> NDArray[np.bool_]:
     """Return which of two filters have which numbers, shape (2, numbers); then the first has all.
 
-    Of a product's 64 bits `shift` are dropped, so that a place in a filter is left.
+    Of a product's 64 bits, `shift` are dropped; the rest is a place in a filter.
     """
     places = (MULTIPLIERS * numbers >> np.uint64(shift)).view(np.int64)
     at, masks = places >> 3, _MASKS.take(places & 7)
@@ -81,7 +80,7 @@ def look_up(
 
 
 class PairCounts:
-    """How often pairs came, of those that came back last; `size` at most, of 16 bytes each."""
+    """Counts of the most recent pairs; at most `size`, of 16 bytes each."""
 
     __slots__ = ("_lessons", "_size", "_tallies", "pairs")
 
@@ -98,19 +97,19 @@ class PairCounts:
 
     @property
     def times(self) -> NDArray[np.uint64]:
-        """How often each of the pairs came."""
+        """The count of each pair."""
         return self._tallies & _TIMES
 
     def times_of(self, pairs: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return how often each came; zero for what is not counted."""
+        """Return the counts; zero for pairs that are not counted."""
         at = np.searchsorted(self.pairs, pairs)
         times: NDArray[np.uint64] = (self._tallies[at] & _TIMES) * (self.pairs[at] == pairs)
         return times
 
     def count(self, pairs: NDArray[np.uint64], again: NDArray[np.bool_]) -> None:
-        """Count the different pairs of a lesson that are counted, or came before, as `again` says.
+        """Count the different pairs of a page that are counted already, or seen `again`.
 
-        What is kept counts by itself, with `KEPT`.
+        Main text counts separately, with `KEPT`.
         """
         self._lessons += 1
         lesson = np.uint64(self._lessons << 32)
@@ -149,13 +148,13 @@ MAX_WATCHED: Final = 512  # addresses
 
 
 class Known(frozenset[int]):
-    """The pairs that are chrome by now, and of how many contents that was learnt."""
+    """The pairs that are chrome, and from how many texts that was learnt."""
 
     learnt: int = 0
 
     @classmethod
     def of(cls, pairs: Iterable[int], learnt: int) -> Self:
-        """Return the pairs with what they were learnt from."""
+        """Return the pairs with the number of texts."""
         known = cls(pairs)
         known.learnt = learnt
         return known
