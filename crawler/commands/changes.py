@@ -1,4 +1,4 @@
-"""Where two texts differ, as people and programs read it."""
+"""Differences of two texts, for people and programs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:
-    """Changes as plain values; None for texts that differ in too many places."""
+    """Changes as plain values; None if the texts differ in too many places."""
     if changes is None:
         return None
     return [{name: " ".join(words) for name, words in one._asdict().items()} for one in changes]

@@ -1,4 +1,4 @@
-"""A collection of documents in a file of JSON lines."""
+"""Documents in a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Fields(NamedTuple):
-    """Where a document has its name and its text: of several fields the first that it has."""
+    """The fields with a document's name and text; of several fields, the first that it has."""
 
     names: Sequence[str]
     text: str
@@ -22,7 +22,7 @@ class Fields(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A document of a collection; its ``scope``, if a field of the collection tells it."""
+    """A document of a collection, with its ``scope`` if a field has it."""
 
     name: str
     text: str
@@ -32,9 +32,9 @@ class Listed(NamedTuple):
 def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator[Listed]:
     """Name, main text and scope of each document of a file, or of ``-``, standard input.
 
-    A file whose name says that it is packed, by gzip or zstd, is unpacked. Empty lines are passed
-    over. The text field is taken if it is filled, else what `extract` takes from the HTML field.
-    Raises :class:`InputError`, which names the line, for one that is no such document.
+    A file whose name says that it is compressed, by gzip or zstd, is decompressed. Empty lines are
+    skipped. The text is that of the text field if it is filled, else what `extract` takes from the
+    HTML field. Raises :class:`InputError`, which names the line, for an invalid document.
     """
     from ..dedup.errors import InputError
     from ..offline.records.files import UNREADABLE, open_lines, refuse_array

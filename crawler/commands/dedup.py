@@ -1,8 +1,7 @@
 """The Scrapy command ``scrapy dedup SUBCOMMAND``.
 
-What all subcommands share stands in :mod:`.subcommands`. Scrapy imports this module, and in this
-repository all of the package, for every command it is given: neither may import at its top what
-takes long.
+The common parts of all subcommands are in :mod:`.subcommands`. Scrapy imports this module, and in
+this repository the whole package, for every command: neither may have slow imports at its top.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
 
 
 class Command(ScrapyCommand):
-    """Finds the subcommand, reads its arguments and runs it, with an exit code that tells."""
+    """Finds the subcommand, reads its arguments, runs it, and sets the exit code."""
 
     requires_crawler_process = False
 
@@ -46,11 +45,11 @@ class Command(ScrapyCommand):
         return "<subcommand> [options]"
 
     def short_desc(self) -> str:
-        """What stands in the list of all Scrapy commands."""
+        """The line in the list of all Scrapy commands."""
         return "Ask about the index of near-duplicates"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Take the subcommand and leave all that follows to its own parser."""
+        """Read the subcommand and leave the rest to its own parser."""
         super().add_options(parser)
         parser.formatter_class = _HelpFormatter
         listing = "\n".join(f"  {name:<13} {find_subcommand(name).HELP}" for name in list_names())
@@ -92,7 +91,7 @@ class Command(ScrapyCommand):
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the subcommand; an error is one line and an exit code, Ctrl-C a code alone."""
+        """Run the subcommand. An error is one line and an exit code, Ctrl-C only a code."""
         try:
             self._run(opts)
         except KeyboardInterrupt:

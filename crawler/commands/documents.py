@@ -1,6 +1,6 @@
-"""Documents that a command is told to read: files, standard input and web addresses.
+"""Documents for commands: files, standard input and URLs.
 
-As all of this package, it imports what takes long where it is needed.
+Like the rest of this package, slow imports are made where they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Document(NamedTuple):
-    """A text, where it is from, and whether it is all or the beginning of a longer one."""
+    """A text, its origin, and whether it is complete."""
 
     text: str
     origin: str
@@ -29,8 +29,9 @@ class Document(NamedTuple):
 def archived_page(
     url: str, config: DedupConfig, digest: str | None = None
 ) -> tuple[ArchivedPage, str] | None:
-    """A page of the index that `config` and the digest name, and a word on where it is from; None
-    if the archive does not hold it. Raises :class:`InputError` for a damaged archive.
+    """A page in the archive of an index, and its origin in words; None if it is not there.
+
+    Raises :class:`InputError` for a damaged archive.
     """
     from ..dedup.archive.archived_pages import Archive
 
@@ -45,12 +46,11 @@ def archived_page(
 def find_document(
     source: str, config: DedupConfig, *, raw: bool = False, user_agent: str | None = None
 ) -> Document:
-    """The text of a file, of ``-`` or of an http(s) address.
+    """The text of a file, of ``-`` or of an http(s) URL.
 
-    Of an address it is what was compared when the page was crawled, if the archive holds it. What
-    it does not hold, and with `raw` every address, is fetched. Else as
-    :func:`read_document`, which tells what is raised. Main text is taken from HTML as
-    a crawl takes it.
+    The text of a URL is the archived one, as it was compared when the page was crawled. If there is
+    none, or with `raw`, the URL is fetched. Otherwise like :func:`read_document`, which says what
+    is raised. Main text is extracted from HTML as in a crawl.
     """
     from ..extractor import load_extractor
 
@@ -87,13 +87,13 @@ def read_document(
     raw: bool = False,
     user_agent: str | None = None,
 ) -> str:
-    """The text of a file, of ``-`` (standard input) or of an http(s) address.
+    """The text of a file, of ``-`` (standard input) or of an http(s) URL.
 
-    Of HTML it is what `extract` takes, or else this package, unless `raw`. HTML is what its address
-    says is HTML (content type, a name that ends with .html), or what begins like it.
+    From HTML it is what `extract` or this package extracts, unless `raw`. HTML is recognised by its
+    content type, by a name that ends with .html, or by its beginning.
 
-    Raises :class:`InputError` for what cannot be read, is binary, is larger than 50 MB or takes
-    longer than 30 seconds to come.
+    Raises :class:`InputError` for input that cannot be read, is binary, is larger than 50 MB or
+    takes longer than 30 seconds to arrive.
     """
     from ..extractor import text_of
 
@@ -101,7 +101,7 @@ def read_document(
 
 
 def web_address(url: str) -> str:
-    """The address of a page that is to be fetched.
+    """The URL of a page to fetch.
 
     Raises :class:`InputError` if it is not an http(s) URL, so that no file of that name is read.
     """
@@ -113,16 +113,16 @@ def web_address(url: str) -> str:
 
 
 def is_web_address(source: str) -> bool:
-    """Whether a name is that of something on the web, not of a file."""
+    """Whether a name is an http(s) URL, and not a file."""
     return re.match(r"https?://", source, re.IGNORECASE) is not None
 
 
 def read_page(
     source: str, extract: Extractor, *, user_agent: str | None = None
 ) -> tuple[str, list[tuple[str, str]]]:
-    """The main text of a page, and of each of the first blocks cut from it text and reason.
+    """The main text of a page, and text and reason of the first blocks that were cut.
 
-    Reads and raises what :func:`read_main` does; of a text nothing is cut.
+    Reads and raises like :func:`read_main`; nothing is cut from a text.
     """
     main = read_main(source, extract, user_agent=user_agent)
     if isinstance(main, str):
@@ -133,9 +133,9 @@ def read_page(
 def read_main(
     source: str, extract: Extractor | None = None, *, user_agent: str | None = None
 ) -> MainText | str:
-    """The main text of a page, with its blocks if this package takes it; of a text all of it.
+    """The main text of a page, with its blocks if this package extracts it; all of a text.
 
-    Reads and raises what :func:`read_document` does.
+    Reads and raises like :func:`read_document`.
     """
     return _read_main(source, extract, False, user_agent)
 

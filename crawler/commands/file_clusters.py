@@ -149,9 +149,9 @@ def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, An
 
 
 def write_rows(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> int:
-    """Write rows as CSV and as JSON lines, as asked for; else print them as a table.
+    """Write rows as CSV or JSON lines, as asked for, or print them as a table.
 
-    The number of rows is returned.
+    Returns the number of rows.
     """
     import csv
     import json

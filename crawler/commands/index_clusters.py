@@ -1,4 +1,4 @@
-"""The clusters and stories of an index, as `scrapy dedup clusters` without a file lists them."""
+"""Clusters and stories of an index, for `scrapy dedup clusters` without a file."""
 
 from __future__ import annotations
 

@@ -31,24 +31,24 @@ _WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
 def print_notice(text: str) -> None:
-    """Say something on standard error, where no program looks for the result."""
+    """Print a message on standard error, where no program reads the result."""
     print(f"scrapy dedup: {make_printable(text)}", file=sys.stderr)
 
 
 def is_terminal() -> bool:
-    """Whether a person reads the output."""
+    """Whether the output is a terminal."""
     return sys.stdout.isatty()
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as JSON, in ASCII, so that nothing in it acts on a terminal."""
+    """Print `value` as JSON in ASCII, so that nothing in it acts on a terminal."""
     print(json.dumps(value, indent=2))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print rows: a table in a terminal; in a pipe tab-separated lines, the columns' names first.
+    """Print rows: a table in a terminal; in a pipe tab-separated lines, column names first.
 
-    None is shown as a dash. What addresses hold is made harmless.
+    None is shown as a dash. Control characters in URLs are escaped.
     """
     if not is_terminal():
         print(*("\t".join(line) for line in [columns, *_format_cells(rows)]), sep="\n", end="\n\n")
@@ -66,7 +66,7 @@ def make_terminal(*, highlight: bool = True) -> Console:
 
 
 class Bar:
-    """A bar in a table: of `most` it shows `value`, in `longest` columns or what there is room for.
+    """A bar in a table: it shows `value` of `most`, in `longest` columns or fewer.
 
     >>> str(Bar(3, 10, 5))
     '██'
@@ -163,7 +163,7 @@ def _format_cells(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
 
 
 def make_printable(text: str) -> str:
-    r"""Text without characters that act on a terminal or turn the direction of others.
+    r"""Text without characters that act on a terminal or change the direction of other text.
 
     >>> make_printable("a\x1b[31m\u202eb")
     'a\\x1b[31m\\u202eb'
@@ -178,7 +178,7 @@ def make_printable(text: str) -> str:
 
 
 def format_similarity(value: float | None) -> str | None:
-    """A similarity as tables show it, None for the dash of what is not known.
+    """A similarity as tables show it; None gives the dash for unknown values.
 
     >>> format_similarity(0.79998)
     '0.7999'
@@ -188,10 +188,10 @@ def format_similarity(value: float | None) -> str | None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write, which is in its place when it is whole: others may read it meanwhile.
+    """A text file to write that gets its name when it is complete.
 
     Devices and pipes are written as they are. Raises :class:`InputError` if it cannot be written;
-    what was there stays.
+    an existing file then stays.
     """
     from ..dedup.errors import InputError
 
@@ -214,7 +214,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def now_and_then() -> Callable[[str], None]:
-    """Says on standard error what it is told, but only every few seconds."""
+    """Prints messages on standard error, at most one every few seconds."""
     from time import monotonic
 
     last = monotonic()
@@ -229,6 +229,6 @@ def now_and_then() -> Callable[[str], None]:
 
 
 def progress_reporter() -> Callable[[int, int], None]:
-    """Tells on standard error, every few seconds, how many pages of how many have been read."""
+    """Reports on standard error, every few seconds, how many of how many pages were read."""
     say = now_and_then()
     return lambda done, total: say(f"{done:,} of {total:,} pages read")

@@ -1,4 +1,4 @@
-"""The decision `prefer` of `scrapy dedup override`: a page takes the place of its original."""
+"""`scrapy dedup override URL prefer`: a page takes the place of its original."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Check the page as preferred and print what that changed."""
+    """Check the page as preferred, and print what that changed."""
     from ..dedup.verdict import Kind
     from ..extractor import load_extractor
     from .documents import read_page, web_address

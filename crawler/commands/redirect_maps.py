@@ -1,7 +1,6 @@
-"""Redirect maps for web servers: from the addresses of pages that moved to where they live now.
+"""Redirect maps for web servers: from old URLs of moved pages to their current ones.
 
-Addresses come from the web and may hold anything: what is written can be neither a second entry
-nor a directive.
+URLs come from the web and may contain anything: none can become a second entry or a directive.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ _APACHE_HEAD: Final = """\
 
 
 class RedirectMap(NamedTuple):
-    """The text of a map, its entries, and the moved pages that have none.
+    """The text of a map, its number of entries, and that of moved pages without an entry.
 
-    These have an address that no browser asks for or is sent to (no http, no sound host, cut
-    because it was too long), or that is too long for the server, or the same as the new one.
+    These have a URL that no browser requests (not http, an invalid host, or cut because it was too
+    long), that is too long for the server, or that equals the new one.
     """
 
     text: str
@@ -57,7 +56,7 @@ class RedirectMap(NamedTuple):
 
 
 def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
-    """A `map` block for nginx, from scheme, host and request to the new address."""
+    """A `map` block for nginx, from scheme, host and request to the new URL."""
 
     def fits(old: str, new: str) -> bool:
         return max(len(re.escape(old)), len(_escape_variables(new))) <= _NGINX_LONGEST
@@ -83,7 +82,7 @@ def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
 
 
 def apache_map(moved: Iterable[Whereabouts]) -> RedirectMap:
-    """A text file for Apache's `RewriteMap`, from scheme, host and request to the new address."""
+    """A text file for Apache's `RewriteMap`, from scheme, host and request to the new URL."""
 
     def fits(old: str, new: str) -> bool:
         return len(old) + len(new) + 2 <= _APACHE_LONGEST

@@ -1,4 +1,4 @@
-"""Why a page was decided about as it was, as `scrapy dedup show --why` prints it."""
+"""`scrapy dedup show --why`: why a page was decided as it was."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Source(NamedTuple):
 
 
 def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print all that is known; exit code 1 if that is nothing."""
+    """Print everything that is known; exit code 1 if that is nothing."""
     from ..dedup.inspection import explain_decision
     from ..project import project_config
 

@@ -1,4 +1,4 @@
-"""Command lines that are read strictly, with one line that says what was probably meant."""
+"""Strict command lines, with suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
 
 class StrictParser(argparse.ArgumentParser):
-    """A parser that takes neither abbreviations nor arguments that it does not know."""
+    """A parser that accepts neither abbreviations nor unknown arguments."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, allow_abbrev=False, conflict_handler="resolve")
 
     def parse_strictly(self, arguments: Sequence[str], namespace: argparse.Namespace) -> None:
-        """Read all `arguments` into `namespace`, or exit with code 2 and one line of error."""
+        """Read all `arguments` into `namespace`, or exit with code 2 and a one-line error."""
         _, unknown = self.parse_known_args(arguments, namespace)
         if not unknown:
             return
@@ -32,7 +32,7 @@ class StrictParser(argparse.ArgumentParser):
         self.error(f"there is no option {word!r}; {suggest_word(word, options)}")
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, without the usage that would hide it."""
+        """Print the error without the usage, which would hide it."""
         self.exit(2, f"{self.prog}: {message} (-h for help)\n")
 
 
@@ -108,7 +108,7 @@ def parse_span(text: str) -> tuple[float, float]:
 
 
 def suggest_word(word: str, known: Iterable[str]) -> str:
-    """A hint at what a mistyped word was meant to be.
+    """A suggestion for a misspelt word.
 
     >>> suggest_word("stast", ["show", "stats"])
     'did you mean stats?'

@@ -1,7 +1,7 @@
 """The subcommands of ``scrapy dedup``: each is a module of :mod:`.index`, `pages` or `texts`.
 
-A new module there is a new subcommand, ``merge_sites`` that of ``merge-sites``. Its docstring is
-the description in its help; it has what :class:`Subcommand` lists; it imports what takes long (the
+A new module there is a new subcommand; ``merge_sites`` would be ``merge-sites``. Its docstring is
+the description in its help, and it has what :class:`Subcommand` lists. It makes slow imports (the
 index, numpy, rich) inside ``run``.
 """
 
@@ -43,7 +43,7 @@ GOING = "0.3"  # the version in which they are gone
 
 
 class Exit(IntEnum):
-    """What the exit code says; :data:`EXIT_CODES` says it to people."""
+    """The exit codes; :data:`EXIT_CODES` describes them for people."""
 
     FOUND = 0
     NOTHING = 1
@@ -53,7 +53,7 @@ class Exit(IntEnum):
 
 
 class Subcommand(Protocol):
-    """What the module of a subcommand holds."""
+    """What the module of a subcommand has to define."""
 
     HELP: str
     """One line for the list of subcommands."""
@@ -62,7 +62,7 @@ class Subcommand(Protocol):
         """Add the subcommand's own arguments; Scrapy's global options are added to all."""
 
     def run(self, options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-        """Do the work and print the result; errors of this package are reported by the caller."""
+        """Do the work and print the result; the caller reports errors of this package."""
 
 
 @cache
@@ -99,11 +99,11 @@ def ask_index(
     spool: bool = False,
     make: bool = False,
 ) -> T:
-    """The answer to a question put to the project's index, opened for it alone.
+    """The answer to a question to the project's index, which is opened for it.
 
-    With `spool`, the pages that passed unchecked are at hand too. With `make`, an index that is not
-    there is made; its settings are then those of every crawl. Raises :class:`DedupError` if the
-    index cannot be opened or does not answer.
+    With `spool`, pages that passed unchecked are available, too. With `make`, a missing index is
+    made; its settings are then those of every crawl. Raises :class:`DedupError` if the index cannot
+    be opened or does not answer.
     """
     import asyncio
 
@@ -119,10 +119,10 @@ def ask_index(
 
 
 def index_config(settings: Mapping[str, Any]) -> DedupConfig:
-    """The configuration of the index that a command is about.
+    """The configuration of the index for a command.
 
-    Raises :class:`InputError` where there is no project, no index of a spider without one and no
-    server that is named: a private one would be started for an empty index.
+    Raises :class:`InputError` if there is no project, no index of a spider without one, and no
+    server in the settings: a private one would be started for an empty index.
     """
     from scrapy.utils.project import inside_project
 
@@ -139,13 +139,13 @@ def index_config(settings: Mapping[str, Any]) -> DedupConfig:
 
 
 def explain_nothing(message: str) -> Exit:
-    """Say on standard error why there is no result."""
+    """Print on standard error why there is no result."""
     print_notice(message)
     return Exit.NOTHING
 
 
 def nothing_yet(namespace: str) -> Exit:
-    """Say on standard error that an index has no page, or is not there."""
+    """Print on standard error that an index has no pages, or does not exist."""
     return explain_nothing(f"nothing yet in the index {namespace!r}; crawl first")
 
 
@@ -155,16 +155,14 @@ async def has_pages(index: DuplicateIndex) -> bool:
 
 
 def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
-    """Say on standard error why nothing was found: `message`, unless the index has no page at all,
-    as one whose name is misspelt.
-    """
+    """Print on standard error why nothing was found: `message`, unless the index has no pages."""
     if not ask_index(settings, has_pages):
         return nothing_yet(index_config(settings).namespace)
     return explain_nothing(message)
 
 
 def describe_unseen(url: str) -> str:
-    """In a sentence, that the index has no page with that URL.
+    """Say that the index has no page with that URL.
 
     >>> describe_unseen("example.com")
     "the index never saw 'example.com'; does its URL begin with https:// or http://?"
@@ -174,11 +172,10 @@ def describe_unseen(url: str) -> str:
 
 
 async def known_host(index: DuplicateIndex, host: str) -> None:
-    """See that the index, if it has any page, may have some of that host.
+    """Check that the index, if it has any pages, may have some of that host.
 
-    Of very many hosts new ones are counted together.
-
-    Raises :class:`InputError`, which names the one that was probably meant.
+    Of very many hosts, new ones are counted together. Raises :class:`InputError`, which suggests a
+    known host.
     """
     from ..dedup.errors import InputError
     from ..dedup.store.keys import OTHER_HOSTS

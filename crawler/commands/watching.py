@@ -1,4 +1,4 @@
-"""The live view of an index, as `scrapy dedup stats --watch` shows it."""
+"""The live view of `scrapy dedup stats --watch`."""
 
 from __future__ import annotations
 

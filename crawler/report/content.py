@@ -1,4 +1,4 @@
-"""What a report says, as plain values: for the file and for JSON alike."""
+"""The content of a report as plain values, for the file and for JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_DECISIONS = 50
 
 
 class Limits(NamedTuple):
-    """How much a report lists: clusters, copies of each, pairs of texts beside each other."""
+    """The limits of a report: clusters, copies of each, pairs of texts."""
 
     clusters: int = 500
     members: int = 30
@@ -75,7 +75,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
 
 
 class _Comparisons:
-    """The pairs of texts that a report holds, each made once, up to a number of them."""
+    """The pairs of texts in a report, each compared once, up to a limit."""
 
     def __init__(
         self, archive: Archive, kept: dict[int, ClusterPage], ignore: frozenset[str], limit: int
@@ -88,7 +88,7 @@ class _Comparisons:
         self._places: dict[str, int] = {}
 
     def place_of(self, page: ClusterPage) -> int | None:
-        """The place of a copy's comparison in ``found``; None if there is none."""
+        """The index of a copy's comparison in ``found``; None if there is none."""
         original = self._kept.get(page.cluster)
         if page.kind != "near" or original is None:
             return None
@@ -103,10 +103,10 @@ class _Comparisons:
 def compare_pages(
     archive: Archive, kept: str, copy: str, ignore: frozenset[str]
 ) -> dict[str, Any] | None:
-    """Where the texts of two pages differ; None if the archive lacks one of them.
+    """The differences of two pages' texts; None if the archive lacks one of them.
 
-    ``rows`` is None where they differ too much to say, ``most_words`` what of each is compared at
-    most, None if that is all.
+    ``rows`` is None if they differ too much. ``most_words`` is the number of words compared of
+    each; None if that is all.
     """
     left, right = archive.page(kept), archive.page(copy)
     if left is None or right is None:
@@ -162,7 +162,7 @@ def _page_row(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
 
 
 def describe_omissions(content: dict[str, Any]) -> Iterator[str]:
-    """What a reader must know about what is not shown."""
+    """Sentences about what the report leaves out."""
     clusters, total = len(content["clusters"]), content["clusters_total"]
     if clusters < total:
         yield (

@@ -1,4 +1,4 @@
-"""The report as one HTML file that asks nothing of any network."""
+"""The report as one HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATIC = _FOLDER / "static"
 
 
 def render_report(content: dict[str, Any], config: DedupConfig) -> str:
-    """The file, of what :func:`~.content.read_content` has read.
+    """The file for the result of :func:`~.content.read_content`.
 
     Raises :class:`MissingExtra` if Jinja is not installed.
     """
@@ -53,7 +53,7 @@ def render_report(content: dict[str, Any], config: DedupConfig) -> str:
 
 @cache
 def make_environment() -> Environment:
-    """Templates that escape all they are given. Raises :class:`MissingExtra`."""
+    """Templates that escape all values. Raises :class:`MissingExtra`."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""All copies in an index and the clusters that they form, as of one moment."""
+"""All copies in an index and their clusters, at one moment."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (
 
 
 class ClusterPage(NamedTuple):
-    """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page with
-    the number ``cluster``, in the interval from ``low`` to ``high``, 1 for that page itself.
+    """A page in a cluster.
+
+    ``kind`` is the current decision. ``similarity`` is that to the page with the number
+    ``cluster``, in the interval from ``low`` to ``high``; 1 for that page itself.
     """
 
     url: str
@@ -46,10 +48,10 @@ class ClusterPage(NamedTuple):
 
 
 class KeptPairs(NamedTuple):
-    """Similarities of all pairs of so many kept ``pages``, drawn at random.
+    """Similarities of all pairs of ``pages`` kept pages, drawn at random.
 
-    ``histogram`` maps those from ``floor`` on, rounded down to hundredths, to pairs; of less the
-    sketches tell nothing.
+    ``histogram`` maps those from ``floor`` on, rounded down to hundredths, to pairs; sketches
+    cannot measure less.
     """
 
     pages: int
@@ -59,13 +61,13 @@ class KeptPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was found.
+    """The result of a survey.
 
-    ``near`` are the near-duplicates, the least similar first; ``clusters`` maps the number of a
-    kept page to its near copies, the least similar first, those of pages that became copies of it,
-    and its exact copies; ``sizes`` counts the pages of every cluster, the kept one included if it
-    is there. ``unlisted`` copies are in ``sizes`` only. ``moved`` leads from the number of a page
-    that became a copy to that of its cluster. ``hosts`` counts the pages of each host.
+    ``near`` are the near-duplicates, the least similar first. ``clusters`` maps the number of a
+    kept page to its near copies, the least similar first, the copies of pages that became copies of
+    it, and its exact copies. ``sizes`` counts the pages of every cluster, including the kept one.
+    ``unlisted`` copies are only in ``sizes``. ``moved`` maps the number of a page that became a
+    copy to that of its cluster. ``hosts`` counts the pages of each host.
     """
 
     near: list[ClusterPage]
@@ -159,7 +161,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
 
 
 async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
-    """How alike kept pages are. Raises :class:`ServerError` if the server gives no answer."""
+    """Similarities of kept pages. Raises :class:`ServerError` if the server gives no answer."""
     from ..dedup.analysis.tuning import floor_of_pairs, pair_similarities
 
     bits = index.config.sketch_bits
@@ -172,7 +174,7 @@ async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
 
 
 async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, ClusterPage]:
-    """The pages that stand for clusters, by their numbers; those that do no more are left out."""
+    """The kept pages of clusters, by number, without those that are no longer kept."""
     bits = index.config.sketch_bits
     found = await records_of(index, clusters)
     return {n: _make_member(record, bits) for n, record in found.items() if record.is_kept}

@@ -12,9 +12,9 @@ _MOST_HOSTS: Final = 25
 
 
 def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[dict[str, Any]], int]:
-    """The hosts with most copies, most first, and how many others there are.
+    """The hosts with the most copies, and the number of other hosts.
 
-    Of each its pages, those of them that are copies now, by kind, and their share.
+    Each has its pages, those that are copies now, by kind, and their share.
     """
     ranked = sorted(hosts, key=lambda one: (-one.duplicates, -one.pages, one.host))
     names = ("host", "pages", "exact", "near", "share")
@@ -23,7 +23,7 @@ def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[dict[str, Any]], int]:
 
 
 def verdict_rows(verdicts: Mapping[str, int]) -> list[dict[str, Any]]:
-    """How many checks ended with each verdict, and their share, in the order people read them."""
+    """The number of checks with each verdict, and their share."""
     from ..dedup.verdict import Kind
 
     total = sum(verdicts.values())

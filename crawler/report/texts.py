@@ -1,4 +1,4 @@
-"""Texts of pages made fit to be looked at: nothing invisible, differences marked."""
+"""Texts of pages for display: invisible characters escaped, differences marked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _escape_character(character: str) -> str:
 
 
 def is_link(url: str) -> bool:
-    """Whether a browser may be sent to that address by a click.
+    """Whether a URL is safe for a link.
 
     >>> is_link("https://example.com/"), is_link("javascript:alert(1)")
     (True, False)
@@ -66,20 +66,22 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Where two texts differ, None where more than 1,000 words do; and whether all is compared."""
+    """The differences of two texts, None if more than 1,000 words differ; and whether all was
+    compared.
+    """
 
     rows: list[Row] | None
     is_whole: bool
 
 
 class _Word(str):
-    """A word as it is compared, with its place in the list of words."""
+    """A word in its compared form, with its place in the list of words."""
 
     place: int
 
 
 class _Text:
-    """A text, its first words and whether they are all."""
+    """A text, its first words, and whether they are all."""
 
     def __init__(self, text: str, ignore: AbstractSet[str], is_whole: bool) -> None:
         self.text = text
@@ -134,10 +136,10 @@ class _Text:
 def side_by_side(
     a: str, b: str, *, ignore: AbstractSet[str], whole: tuple[bool, bool] = (True, True)
 ) -> Comparison:
-    """Where two texts differ, with some words around each place.
+    """The differences of two texts, with some words around each.
 
-    What is to `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. Of each text
-    the first 5,000 words are compared; one that is not `whole` is the beginning of a longer one.
+    `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. The first 5,000 words of
+    each text are compared; a text that is not `whole` is the beginning of a longer one.
 
     >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}).rows:
     ...     print([tuple(one) for one in row.left], [tuple(one) for one in row.right])

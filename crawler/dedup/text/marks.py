@@ -1,4 +1,4 @@
-"""Marks that are none of a text: of notes, verses, times and editing, and hyphens at line ends."""
+"""Marks that do not belong to a text: of notes, verses, times and editing, and line-end hyphens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalised words: what two texts must share to count as saying the same thing."""
+"""Normalised words: two texts with the same words are equal."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Normaliser:
     def encode(self, text: str) -> bytes:
         """The words of *text* in UTF-8, one or more spaces (0x20) between them.
 
-        This is what the shingler reads: no Python object is made for a word.
+        The shingler reads this form: it needs no Python object for a word.
         """
         text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
         if self.drop_marks:
@@ -191,7 +191,7 @@ class Normaliser:
 
 
 def compose_text(text: str, fold_accents: bool = False) -> str:
-    r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
+    r"""*text* in NFKC, without invisible characters: equal words have equal letters.
 
     >>> compose_text("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
     'An office in Zürich'

@@ -1,4 +1,4 @@
-"""Scripts that are written without spaces between words, and what finds the words in them."""
+"""Segmentation of scripts that are written without spaces between words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
     Raises
     ------
     ConfigError
-        There is no such function, or it does not part a text into words.
+        There is no such function, or it does not split a text into words.
     MissingExtra
         The library of ``icu`` is not installed.
     """
@@ -80,8 +80,8 @@ def _try_segmenter(segment: Segmenter, name: str) -> Segmenter:
 def segment_text(text: str, segment: Segmenter) -> str:
     """*text* with spaces between the words that *segment* finds in its unspaced runs.
 
-    It is given as :func:`~.normaliser.compose_text` writes it: how a site writes letters, and if
-    it puts zero-width spaces between words, has no say in what the segmenter finds.
+    Its input is the result of :func:`~.normaliser.compose_text`, so the spelling of letters and
+    zero-width spaces make no difference.
 
     >>> segment_text("Tokyo is 東京都, they say", lambda run: (run[:2], run[2:]))
     'Tokyo is  東京 都 , they say'

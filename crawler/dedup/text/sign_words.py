@@ -1,4 +1,4 @@
-"""Signs that carry meaning: which symbols are words, by what stands beside them."""
+"""Signs that carry meaning: which symbols are words, depending on their neighbours."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .segmentation import UNSPACED_LETTER
 
 
 class Sign(IntEnum):
-    """What decides whether a sign is a word. The compiled module knows them by their numbers.
+    """The rule by which a sign is a word. The compiled module knows the rules by number.
 
-    All but the last three are words as well where a line, or a cell of a table, has a few signs
-    and nothing else.
+    All but the last three are also words if a line, or a table cell, has a few signs and nothing
+    else.
     """
 
     SEPARATOR = 1  # within a number: 1.5, 1:5, 1/5
@@ -86,7 +86,7 @@ _SIGNS: Final = re.compile(rf"[{_UNITS}]+|[^\w\s'\"()]")
 
 @lru_cache(maxsize=4096)
 def find_sign(char: str) -> tuple[Sign, str] | None:
-    """The rule of a sign and how it is written; None for what is no sign.
+    """The rule of a sign and its spelling; None for other characters.
 
     >>> find_sign("✔"), find_sign("−"), find_sign("(")
     ((<Sign.ALWAYS: 15>, '✓'), (<Sign.DASH: 2>, '-'), None)
@@ -105,7 +105,7 @@ def find_sign(char: str) -> tuple[Sign, str] | None:
 
 
 def with_signs(text: str) -> str:
-    """Normal, visible *text* in which the signs that count stand between spaces, and no others.
+    """Normal, visible *text* with spaces around the signs that count, and without others.
 
     >>> with_signs("-3 °C (+1.5), see C++ – or: ★★")
     ' - 3   ° C ( + 1.5)  see C +  +    or   ★  ★ '

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
-    """The application, behind its guard. `host` is where the server listens."""
+    """The application behind its guard. `host` is where the server listens."""
     view = View(index, token)
     site, deciding, supposing = Site(view), Deciding(view), Supposing(view)
     pages: list[tuple[str, str, Any]] = [
@@ -64,7 +64,7 @@ def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
 
 
 class Site:
-    """What the index holds, for people to look at; nothing is changed by it."""
+    """The read-only pages."""
 
     def __init__(self, view: View) -> None:
         self._view = view
