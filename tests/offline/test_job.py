@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # What PySpark says of itself is not this project's to mend. A job starts several Javas and Pythons.
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 # Verdicts are compared with those of texts, of whose sites nothing is known.
 CONFIG = DedupConfig(seed=7, templates=False, containment=0.9)
