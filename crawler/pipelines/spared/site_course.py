@@ -74,7 +74,8 @@ class SiteCourse:
         self._give_up_old_flights()
         is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
         depth = self.novelty.find_depth(found_on)
-        if not checks and self._copy_depth and depth > self._copy_depth:
+        is_new = not is_suspect and self.novelty.is_fruitful([parts.kind])
+        if not (checks or is_new) and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
         is_doubtful = is_suspect or (
             (depth > 0 or self.novelty.is_vain(parts.kind))
