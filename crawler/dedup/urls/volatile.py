@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import xxhash
@@ -94,21 +95,15 @@ class VolatileParts:
 
     def list_holes(self, parts: UrlParts, features: Iterable[tuple[str, str]]) -> Iterator[Hole]:
         """The parts of a URL that may be volatile; `features` are those that may matter."""
-        given, known = dict(parts.features), dict(features)
-        rest = [one for one in known.items() if one[0] not in (PREFIX, "session")]
+        known = tuple(features)
+        rest = [one for one in known if one[0] not in (PREFIX, "session")]
         new = {name for name, _ in rest if name[0] in "?;" and name not in self._names}
-        path = f"{given.get(PREFIX, '')}/{parts.skeleton}"
-        # Of ids that are drawn by chance some look like sessions, and others do not.
-        sessions = iter(given.get("session", "").split("/"))
-        segments = [next(sessions, "*") if one == "*" else one for one in path.split("/")[1:]]
-        shown = segments if "session" in known else path.split("/")[1:]
         if new:
             values = "&".join(f"{name}={value}" for name, value in rest if name in new)
             left = [one for one in rest if one[0] not in new]
+            _, shown = _list_segments(parts, known)
             yield _make_hole("names", _digest(shown, left), values)
-        for place, around, value in _list_cuts(segments, shown):
-            if rest or around.strip("/*"):
-                yield _make_hole(place, _digest(place, around, rest), value)
+        yield from _list_path_holes(parts, known)
 
     def note_request(self, holes: Iterable[Hole], found_on: int) -> None:
         """Note that a URL is requested that was found on a page."""
@@ -247,6 +242,29 @@ class VolatileParts:
         self._frames.clear()
         self._owners.clear()
         self._values.clear()
+
+
+def _list_segments(
+    parts: UrlParts, features: tuple[tuple[str, str], ...]
+) -> tuple[list[str], list[str]]:
+    """The segments of a URL's path; and as they are shown, if sessions make no difference."""
+    given = dict(parts.features)
+    shown = f"{given.get(PREFIX, '')}/{parts.skeleton}".split("/")[1:]
+    # Of ids that are drawn by chance some look like sessions, and others do not.
+    sessions = iter(given.get("session", "").split("/"))
+    segments = [next(sessions, "*") if one == "*" else one for one in shown]
+    return segments, segments if "session" in dict(features) else shown
+
+
+@lru_cache(maxsize=1024)  # as in split_url
+def _list_path_holes(parts: UrlParts, features: tuple[tuple[str, str], ...]) -> tuple[Hole, ...]:
+    """The parts of a URL's path that may be volatile."""
+    rest = [one for one in features if one[0] not in (PREFIX, "session")]
+    return tuple(
+        _make_hole(place, _digest(place, around, rest), value)
+        for place, around, value in _list_cuts(*_list_segments(parts, features))
+        if rest or around.strip("/*")
+    )
 
 
 def _list_cuts(segments: list[str], shown: list[str]) -> Iterator[tuple[str, str, str]]:
