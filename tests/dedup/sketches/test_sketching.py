@@ -14,7 +14,7 @@ from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches import FastSimilaritySketch, hashing
 from crawler.dedup.sketches.lsh import band_keys
 from crawler.dedup.sketches.odd import odd_sketch
-from tests.dedup.test_hashes import VALUES, by_both, same
+from tests.dedup.sketches.test_hashes import VALUES, by_both, same
 from tests.texts import article, text
 
 if not hashing.COMPILED:

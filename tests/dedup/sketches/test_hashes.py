@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crawler.dedup.sketches import hashing
 from crawler.dedup.sketches.hashing import hash_runs, mix_bits, sorted_unique, word_hashes
 from crawler.dedup.sketches.shingles import Shingler
-from tests.dedup.test_shingles import SHINGLERS, SPARSE_WORDS
+from tests.dedup.sketches.test_shingles import SHINGLERS, SPARSE_WORDS
 
 if not hashing.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crawler.dedup.text import marks
 from crawler.dedup.text import normaliser as rules
 from crawler.dedup.text.normaliser import Normaliser, single_spaced
-from tests.dedup.test_text import TRICKY
+from tests.dedup.text.test_text import TRICKY
 
 if not rules.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
