@@ -43,7 +43,10 @@ class KnownUrls:
                 series.sort(self._loose_key, self._strict_key)
 
     def _series_of(self, parts: UrlParts) -> _Series:
-        return self._series.setdefault(parts.kind.stem, _Series())
+        series = self._series.get(parts.kind.stem)
+        if series is None:
+            series = self._series[parts.kind.stem] = _Series()
+        return series
 
     def note_found(self, parts: UrlParts, page: int = 0) -> tuple[bool, bool]:
         """Note a URL that was found on a page: whether none before it may have its content, and
