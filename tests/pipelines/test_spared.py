@@ -309,6 +309,25 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     assert course.decide_request(mallory.url, parts_of(mallory), Found(1, 1)).left
 
 
+def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
+    """Articles found on a list whose pages have one text; not what has brought nothing."""
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    pages = [f"http://host/list?page={number}" for number in range(8)]
+    article, about = "http://host/item/7", "http://host/about"
+    sites.note_page(seen_page(1, "a")._replace(url="http://host/item/1"))
+    for before, url in itertools.pairwise(pages):
+        found_on = Found(page_number(before))
+        sites.note_page(seen_page(0, "a", text=9)._replace(url=url, found_on=found_on))
+    course, last = sites.course_of(("host", "parse")), Found(page_number(pages[-1]))
+    made, left = (
+        course.decide_request(url, parts, last)
+        for url in (article, about)
+        if (parts := split_url(url)) is not None
+    )
+    assert made == MADE
+    assert left.left == ("copy_depth",)
+
+
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
     """And what was fetched before it spares requests after it."""
     spider, made = Own("http://host/"), list[Left]()
