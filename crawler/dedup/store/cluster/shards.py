@@ -20,6 +20,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from ...errors import ServerError
 from ..keys import Keys
 from ..scripts import load_script
+from ..server.connect import find_slots, name_node
 from ..server.faults import explain_fault, is_passing
 
 _SLOTS = 16_384
@@ -135,11 +136,7 @@ class Shards:
 
     def _node_of(self, shard: int) -> str:
         # Only what shares an exchange depends on this; the client finds the way by itself.
-        try:
-            node = self._client.get_node_from_key(self.keys[shard].params)
-        except (RedisError, RedisClusterException):
-            return ""
-        return node.name if node is not None else ""
+        return name_node(self._client, self.keys[shard].params)
 
     async def _send_queue(self, node: str) -> None:
         queue = self._queues[node]
@@ -160,7 +157,7 @@ class Shards:
         replies: list[Any]
         try:
             if node in self._silent:  # by now another one may have its slots
-                await self._client.nodes_manager.initialize()
+                await find_slots(self._client, node)
             async with asyncio.timeout(self._timeout):  # the client would try again and again
                 replies = await self._exchange_calls(calls)
         except Exception as error:  # whoever waits for a reply has to hear of it

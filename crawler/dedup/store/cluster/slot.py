@@ -12,6 +12,7 @@ from redis.asyncio import RedisCluster
 
 from ...candidates import Rule
 from ..keys import Keys
+from ..server.connect import find_slots, name_node
 from ..server.faults import explain_faults, is_passing
 from ..single import RedisIndex
 from .shards import FIRST_PAUSE, LONGEST_PAUSE, TIMEOUTS
@@ -54,13 +55,15 @@ class SlotIndex(RedisIndex):
     async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
         keys = [self.keys.params, self.keys.guard]
         run = partial(self._evaluate_script, name, keys, arguments)
-        return await try_again(self._cluster, run, self._timeout)
+        return await try_again(self._cluster, self.keys.params, run, self._timeout)
 
 
 async def try_again(
-    cluster: RedisCluster, run: Callable[[], Awaitable[Any]], patience: float
+    cluster: RedisCluster, key: str, run: Callable[[], Awaitable[Any]], patience: float
 ) -> Any:
     """What `run` returns, tried again for `patience` seconds if what fails may pass by itself.
+
+    It asks the node that has `key`.
 
     Raises :class:`ServerError`.
     """
@@ -74,7 +77,7 @@ async def try_again(
             except Exception as error:
                 if isinstance(error, TIMEOUTS):  # by now another node may have its slots
                     with suppress(Exception):
-                        await cluster.nodes_manager.initialize()
+                        await find_slots(cluster, name_node(cluster, key))
                 if not is_passing(error) or loop.time() + pause >= deadline:
                     raise
             await asyncio.sleep(pause)

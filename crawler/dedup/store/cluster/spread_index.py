@@ -223,7 +223,7 @@ class SpreadIndex(SpreadOverlap, Store):
         text, keys = load_script("crawl").text, self._shards.keys[shard]
         words = keys.params, keys.guard, self.parameters.digest, int(time.time()), *arguments
         run = partial(self._client.eval, text, 2, *words)
-        return await try_again(self._cluster, run, self._timeout)
+        return await try_again(self._cluster, keys.params, run, self._timeout)
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """See :meth:`RedisIndex.end_crawl`."""

@@ -7,11 +7,12 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from inspect import signature
 from typing import Any, TypeAlias
 
 from redis import exceptions as redis_errors
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
-from redis.asyncio.cluster import ClusterNode, ClusterPipeline
+from redis.asyncio.cluster import ClusterNode, ClusterPipeline, NodesManager
 from redis.asyncio.connection import UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
@@ -39,6 +40,8 @@ OF_ONE_KEY = frozenset(
 OF_KEYS = frozenset({"EXISTS", "UNLINK"})
 _SKEW = 60.0  # seconds by which clocks may differ; half of DEDUP_TTL, if that is less
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
+# Newer clients of a cluster ask its nodes in any order, older ones in that of their list.
+_SHUFFLES_NODES = "last_failed_node_name" in signature(NodesManager.initialize).parameters
 
 
 @asynccontextmanager
@@ -83,6 +86,27 @@ async def send_command(client: Client, words: Sequence[str]) -> Any:
             return await commands.execute_command(name, *words[1:])
         except (redis_errors.ResponseError, redis_errors.RedisClusterException) as error:
             return error
+
+
+def name_node(cluster: Cluster, key: str) -> str:
+    """The name of the node that has a key, as far as the client knows; '' if it does not."""
+    try:
+        node = cluster.get_node_from_key(key)
+    except (redis_errors.RedisError, redis_errors.RedisClusterException):
+        return ""
+    return node.name if node is not None else ""
+
+
+async def find_slots(cluster: Cluster, silent: str) -> None:
+    """Ask the nodes which of them have which slots, and `silent`, which gave no answer, last.
+
+    The client would wait for that one for a time-out, and for as long again to connect to it.
+    """
+    manager: Any = cluster.nodes_manager
+    if silent in manager.startup_nodes:
+        manager.startup_nodes[silent] = manager.startup_nodes.pop(silent)
+    options = {"last_failed_node_name": silent} if _SHUFFLES_NODES else {}
+    await manager.initialize(**options)
 
 
 async def read_infos(client: Client, *sections: str) -> list[dict[str, Any]]:
