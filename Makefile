@@ -78,7 +78,7 @@ scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-scrapy-$*/bin/python -m pytest tests/test_any_project.py tests/pipelines/test_duplicates.py
 
 pythons: $(VENV)/test.stamp
-	$(BIN)/python -m tests.pythons
+	$(BIN)/python -m tests.support.pythons
 
 chaos: $(VENV)/test.stamp
 	$(BIN)/python -m tests.store.chaos $(ARGS)
@@ -92,7 +92,7 @@ docs: $(VENV)/test.stamp
 
 release: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	rm -rf dist
-	$(BIN)/python -m tests.release dist
+	$(BIN)/python -m tests.support.release dist
 
 clean:
 	rm -rf $(VENV) $(VENV)-min $(VENV)-scrapy-* .scrapy pages.jsonl site dist crawler/*/*/*.so
@@ -103,9 +103,9 @@ $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@touch $@
 
 # What compiles the modules comes first: that goes on while the rest is installed.
-$(VENV)/build.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
+$(VENV)/build.stamp: pyproject.toml tests/support/lowest.py | $(VENV)/bin/pip
 	@$(BIN)/pip $(INSTALL) uv || echo "Without uv it takes longer."
-	@$(BIN)/python tests/lowest.py build > $(VENV)/build.txt
+	@$(BIN)/python tests/support/lowest.py build > $(VENV)/build.txt
 	@$(BIN)/pip $(INSTALL) -r $(VENV)/build.txt
 	@touch $@
 
@@ -118,9 +118,9 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@touch $@ $(VENV)/crawl.stamp
 
 # Scrapy 2.13.0 does not say that it needs an older Twisted.
-$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)/build.stamp
+$(VENV)-min/min.stamp: pyproject.toml tests/support/lowest.py | $(VENV)/build.stamp
 	@$(BIN)/python -m venv --clear --without-pip $(VENV)-min
-	@$(BIN)/python tests/lowest.py > $(VENV)-min/lowest.txt
+	@$(BIN)/python tests/support/lowest.py > $(VENV)-min/lowest.txt
 	@printf '%s\n' "twisted<=25.5.0" attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout \
 		hatchling >> $(VENV)-min/lowest.txt
 	@$(UV) $(VENV)-min/bin/python -r $(VENV)-min/lowest.txt \

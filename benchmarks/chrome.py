@@ -3,8 +3,8 @@
 python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--marked FOLDER] [--json FILE]
 
 FOLDER holds `gold.jsonl`, `pages/` and, if there are such, `segments.jsonl`; that of --manuals
-`pages.jsonl`, `pairs.jsonl`, `site/`; that of --marked what `chrome_marked.py` fetches.  The
-weights that are shipped were fitted on all of them: `chrome_fit.py` judges unseen sites.
+`pages.jsonl`, `pairs.jsonl`, `site/`; that of --marked what `main_text/marked.py` fetches.  The
+weights that are shipped were fitted on all of them: `main_text/fit.py` judges unseen sites.
 Tools that are not installed are left out.
 """
 
@@ -29,11 +29,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from lxml import etree, html
 
-from benchmarks import chrome_first, chrome_snippets, chrome_swap
-from benchmarks.chrome_data import Page, load_manuals, load_pages, score
-from benchmarks.chrome_marked import load_marked
 from benchmarks.compiled import as_shipped
-from benchmarks.folders import folder_with
+from benchmarks.main_text import first, snippets, swap
+from benchmarks.main_text.data import Page, load_manuals, load_pages, score
+from benchmarks.main_text.marked import load_marked
+from benchmarks.tools.folders import folder_with
 from crawler.chrome import strip_chrome
 
 Tool = Callable[[str], str]
@@ -163,12 +163,12 @@ def pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:
     """Return F1 of finding the near pairs, within each manual."""
     families = defaultdict(list)
     for name, text in texts.items():
-        families[name.partition("/")[0]].append((name, chrome_swap.shingles(text)))
+        families[name.partition("/")[0]].append((name, swap.shingles(text)))
     found = {
         frozenset((a, b))
         for family in families.values()
         for (a, x), (b, y) in combinations(family, 2)
-        if chrome_swap.jaccard(x, y) >= 0.8
+        if swap.jaccard(x, y) >= 0.8
     }
     return 2 * len(near & found) / (len(near) + len(found))
 
@@ -198,16 +198,16 @@ def main() -> None:
     if options.marked:
         report["marked"] = compare(list(load_marked(options.marked))[: options.limit], chosen)
 
-    swapped = chrome_swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
-    report["swapped"] = {name: chrome_swap.judge(swapped, tool) for name, tool in chosen.items()}
-    learning = chrome_swap.learnt(swapped)
-    report["swapped"][f"{OURS} learning"] = chrome_swap.judge(swapped, learning)
+    swapped = swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
+    report["swapped"] = {name: swap.judge(swapped, tool) for name, tool in chosen.items()}
+    learning = swap.learnt(swapped)
+    report["swapped"][f"{OURS} learning"] = swap.judge(swapped, learning)
     print("\narticles in other chrome, share of pairs")
     for name, shares in report["swapped"].items():
         print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 
     if (options.data / "segments.jsonl").exists():
-        report["snippets"] = chrome_snippets.judge(options.data, chosen)
+        report["snippets"] = snippets.judge(options.data, chosen)
         print("\nsnippets")
         for name, shares in report["snippets"].items():
             print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
@@ -219,7 +219,7 @@ def main() -> None:
         for name, tool in chosen.items():
             texts = {page.id: tool(page.html) for page in manuals}
             report["manuals"][name] = (pairs(near, texts), _mean_f1(manuals, texts))
-        orders = chrome_first.crawl(manuals, lambda page: (page.site, page.source), range(ORDERS))
+        orders = first.crawl(manuals, lambda page: (page.site, page.source), range(ORDERS))
         for seed, met in enumerate(orders):
             texts = {page.page.id: page.text for page in met}
             figures = (pairs(near, texts), _mean_f1(manuals, texts))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.folders import folder_with
+from benchmarks.tools.folders import folder_with
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,7 +53,7 @@ def serve(folder: Path, pages: int, without: Sequence[str]) -> None:
     """Process all pages once for each line of standard input, and print what each took, in s."""
     sys.modules.update(dict.fromkeys(without))  # type: ignore[arg-type]  # None: not to be had
 
-    from benchmarks.chrome_data import load_pages
+    from benchmarks.main_text.data import load_pages
     from crawler.chrome import strip_chrome
     from crawler.dedup import DedupConfig
     from crawler.dedup.fingerprint import Fingerprinter

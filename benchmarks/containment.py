@@ -27,8 +27,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.folders import folder_with
 from benchmarks.sketch import environment
+from benchmarks.tools.folders import folder_with
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.sketches.anchors import LEAST_WORDS, STORED_BYTES, stored_anchors
 

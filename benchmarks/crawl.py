@@ -50,7 +50,7 @@ from scrapy.spiders import CrawlSpider, Rule
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.compiled import as_shipped, module_names
-from benchmarks.stages import Sampler
+from benchmarks.tools.stages import Sampler
 
 PLAINLY, SAMPLED, PURE = "plainly", "sampled", "pure"  # how a crawl is run
 if sys.argv[-1] == PURE:  # before anything is imported that is compiled

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.exchange.requests import request_of
 from tests.conftest import Server
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 ROUNDS = 5
 WORDS = 300

@@ -31,9 +31,9 @@ from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.chrome_data import load_pages
 from benchmarks.compiled import as_shipped
-from benchmarks.folders import folder_with
+from benchmarks.main_text.data import load_pages
+from benchmarks.tools.folders import folder_with
 from crawler.chrome import strip_chrome
 from tests.chrome.hostile import hostile_pages
 

@@ -38,7 +38,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.index_sides import (
+from benchmarks.tools.index_sides import (
     EXCHANGE,
     SHINGLES,
     SIMILARITIES,

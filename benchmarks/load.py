@@ -32,7 +32,7 @@ import redis
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.corpus import write
-from benchmarks.index_sides import server
+from benchmarks.tools.index_sides import server
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.store.server.private import server_binary
 from crawler.offline.checkpoint import Checkpoint

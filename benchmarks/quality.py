@@ -32,8 +32,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.folders import lack_of
 from benchmarks.sketch import environment
+from benchmarks.tools.folders import lack_of
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.fingerprint import make_normaliser
 from crawler.dedup.sketches import Sketcher, TwoStage

@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from lxml import etree, html
 
-from benchmarks.folders import folder_with
+from benchmarks.tools.folders import folder_with
 from crawler.dedup import DedupConfig, DuplicateIndex
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,14 +23,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import typos_paper
 from benchmarks.compiled import as_shipped
-from benchmarks.folders import folder_with
 from benchmarks.quality import Texts, exactly, load, rows, score
 from benchmarks.sketch import environment
-from benchmarks.typos_noise import mistyped, scanned
-from benchmarks.typos_paper import SIZES, j
-from benchmarks.typos_svg import svg
+from benchmarks.spelling import paper
+from benchmarks.spelling.noise import mistyped, scanned
+from benchmarks.spelling.paper import SIZES, j
+from benchmarks.spelling.svg import svg
+from benchmarks.tools.folders import folder_with
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.sketches.hashing import ShingleArray
 from crawler.dedup.spelling.correction import ContextCorrector, Corrector, load_corrector
@@ -226,7 +226,7 @@ def precision(texts: Texts, name: str) -> dict[str, float]:
 
 def lines(report: dict[str, Any]) -> Iterator[str]:
     yield " · ".join(f"{name} {version}" for name, version in report["environment"].items())
-    yield from typos_paper.lines(report)
+    yield from paper.lines(report)
     yield "\nPage by page: J3 J4 J5 · pairs with J3 ≥ .3, .4, .5 · of unrelated · closest · by kind"
     for name, one in report["own"].items():
         kinds = ", ".join(f"{kind} {value:.3f}" for kind, value in one["J3 by kind"].items())
@@ -299,9 +299,9 @@ def main() -> None:
     report = Report(
         {
             "environment": lambda: environment() | libraries,
-            "table 2": lambda: typos_paper.table_2(pairs),
-            "figure 3": lambda: typos_paper.figure_3(pairs),
-            "table 4": lambda: typos_paper.table_4(options.data),
+            "table 2": lambda: paper.table_2(pairs),
+            "figure 3": lambda: paper.figure_3(pairs),
+            "table 4": lambda: paper.table_4(options.data),
             "own": lambda: own(pairs),
             "characters": lambda: characters(pairs, sets["licenses"]),
             "altered": alterations,

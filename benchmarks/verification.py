@@ -25,9 +25,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.folders import folder_with
 from benchmarks.quality import Scores, Texts, load, score
 from benchmarks.sketch import environment
+from benchmarks.tools.folders import folder_with
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, estimate, jaccard
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches

@@ -28,8 +28,8 @@ from hypothesis import settings
 from crawler.dedup.exchange import open_store
 from crawler.dedup.store.server.private import server_binary
 from tests.spiders.webserver import Web
-from tests.wheel import build_wheel, install_wheel
-from tests.workers import end_with_parent
+from tests.support.wheel import build_wheel, install_wheel
+from tests.support.workers import end_with_parent
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None)

@@ -24,8 +24,8 @@ from crawler.chrome.page.reader import COMPILED
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
 from crawler.pipelines import DuplicatePipeline
 from tests.conftest import Server, wait_until
-from tests.projects import Project
 from tests.spiders.webserver import Web
+from tests.support.projects import Project
 
 COUNT = 60
 PATH = "crawler.pipelines.DuplicatePipeline"

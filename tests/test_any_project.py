@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import Server
-from tests.kinds_of_projects import PAGES
-from tests.projects import ROOT
 from tests.spiders.webserver import Web
-from tests.texts import article
-from tests.texts import text as text_of
+from tests.support.kinds_of_projects import PAGES
+from tests.support.projects import ROOT
+from tests.support.texts import article
+from tests.support.texts import text as text_of
 
 
 class Crawls(NamedTuple):
-    """What the spiders of :mod:`tests.kinds_of_projects` left in a folder."""
+    """What the spiders of :mod:`tests.support.kinds_of_projects` left in a folder."""
 
     folder: Path
     log: str
@@ -43,7 +43,7 @@ def crawls(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Crawls:
     web.page("/other", text="Another page")
     server.ask("FLUSHALL", "SYNC")
     run = subprocess.run(
-        [sys.executable, "-m", "tests.kinds_of_projects", web.url, server.url],
+        [sys.executable, "-m", "tests.support.kinds_of_projects", web.url, server.url],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

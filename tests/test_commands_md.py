@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from crawler.commands.subcommands import list_names
-from tests.forked import scrapy_program
-from tests.markdown import ROOT, Example, alone, examples, run_shell, shape, with_outputs
+from tests.support.forked import scrapy_program
+from tests.support.markdown import ROOT, Example, alone, examples, run_shell, shape, with_outputs
 
 ENVIRONMENT = Path(sys.executable).parents[1]
 PAGE = ROOT / "docs" / "reference" / "commands.md"

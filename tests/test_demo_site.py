@@ -22,8 +22,8 @@ from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import DemoPage, pages
 from examples.demo_site.server import UNWANTED, DemoSite
 from tests.conftest import wait_until
-from tests.forked import run_scrapy, start_scrapy
-from tests.texts import missed
+from tests.support.forked import run_scrapy, start_scrapy
+from tests.support.texts import missed
 
 ROOT = Path(__file__).parents[1]
 ITEMS = [page for page in pages() if page.view != "noindex"]

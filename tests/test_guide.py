@@ -11,7 +11,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, Kind, Verdict
 from crawler.dedup.parsing import setting_name
-from tests.markdown import ROOT
+from tests.support.markdown import ROOT
 
 DOCS = ROOT / "docs"
 # Pages for users; beside them are notes of research, and what those who change the code read.

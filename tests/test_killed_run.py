@@ -7,13 +7,13 @@ import signal
 from pathlib import Path
 
 from tests.conftest import wait_until
-from tests.workers import start
+from tests.support.workers import start
 
 RUN = """
 import sys
 from pathlib import Path
 from tests.conftest import Server
-from tests.workers import start
+from tests.support.workers import start
 
 server = Server(Path(sys.argv[1]))
 worker = start("import time; time.sleep(600)")

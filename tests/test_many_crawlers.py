@@ -26,12 +26,12 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.spiders.site import SiteSpider
 from examples.demo_site.server import DemoSite
 from tests.conftest import Server, free_port, wait_until
-from tests.forked import start_scrapy
-from tests.markdown import blocks
-from tests.projects import Project
 from tests.spiders.webserver import Web
+from tests.support.forked import start_scrapy
+from tests.support.markdown import blocks
+from tests.support.projects import Project
+from tests.support.workers import end_with_parent
 from tests.test_demo_site import ITEMS, assert_one_of_each, crawl, url_of
-from tests.workers import end_with_parent
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "scrapyd"

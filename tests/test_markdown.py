@@ -15,9 +15,9 @@ from crawler.dedup.errors import DedupError
 from crawler.dedup.parsing import PREFIX
 from crawler.dedup.store.server import faults
 from examples.demo_site.server import DemoSite
-from tests.forked import run_script, scrapy_program
-from tests.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
-from tests.wheel import site_packages
+from tests.support.forked import run_script, scrapy_program
+from tests.support.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
+from tests.support.wheel import site_packages
 
 # Pages whose shell blocks have a test of their own.
 ELSEWHERE = {"README.md": "test_readme.py", "docs/reference/commands.md": "test_commands_md.py"}
@@ -60,7 +60,7 @@ def test_indented_blocks_are_benchmarks(path: Path) -> None:
         if LIST.match(before):
             continue  # it goes on with an item of a list
         for line in block.strip().splitlines():
-            command = re.match(r"\s*python (benchmarks/\w+\.py)(.*)", line)
+            command = re.match(r"\s*python (benchmarks/[\w/]+\.py)(.*)", line)
             assert command, f"{name(path)}: fence this block: {line!r}"
             source = (ROOT / command[1]).read_text(encoding="utf-8")
             for option in re.findall(r"--[\w-]+", command[2].partition("#")[0]):
@@ -68,7 +68,7 @@ def test_indented_blocks_are_benchmarks(path: Path) -> None:
 
 
 NAMED = {
-    found for path in DOCUMENTS for found in re.findall(r"benchmarks/\w+\.py", path.read_text())
+    found for path in DOCUMENTS for found in re.findall(r"benchmarks/[\w/]+\.py", path.read_text())
 }
 
 
@@ -189,8 +189,8 @@ def test_the_site_is_built_strictly(tmp_path: Path) -> None:
 
 
 def test_pictures_are_drawn_by_this_code(tmp_path: Path) -> None:
-    """The pictures show what the code does now: `python -m benchmarks.pictures` draws them anew."""
-    from benchmarks.pictures import draw
+    """The pictures show what the code does now; benchmarks/tools/pictures.py draws them anew."""
+    from benchmarks.tools.pictures import draw
 
     draw(tmp_path)
     for drawn in tmp_path.iterdir():

@@ -21,8 +21,8 @@ from crawler.dedup.parsing import setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite
-from tests.forked import scrapy_program
-from tests.markdown import ROOT, alone, examples
+from tests.support.forked import scrapy_program
+from tests.support.markdown import ROOT, alone, examples
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # It runs these very tests.

@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 
 import crawler
 from crawler.dedup.errors import EXTRAS
-from tests.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
-from tests.lowest import lowest, project, read
+from tests.support.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
+from tests.support.lowest import lowest, project, read
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
@@ -197,7 +197,7 @@ def test_licences_are_listed_and_compatible() -> None:
     # What these need in turn changes with their versions.
     listed = set(re.findall(r"^\| (\S+) \| .+ \|$", PAGE.read_text(encoding="utf-8"), re.M))
     named = {Requirement(line).name.lower() for line in project_requirements()}
-    assert named <= listed, "python -m tests.licences"
+    assert named <= listed, "python -m tests.support.licences"
 
 
 def test_the_workflow_runs_the_same_check() -> None:

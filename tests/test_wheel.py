@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.projects import ROOT, SETTINGS, SPIDERS, Project
 from tests.spiders.webserver import Web
-from tests.wheel import site_packages
+from tests.support.projects import ROOT, SETTINGS, SPIDERS, Project
+from tests.support.wheel import site_packages
 
 
 @pytest.fixture

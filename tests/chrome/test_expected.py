@@ -6,8 +6,8 @@ Each page has navigation and a footer, of which nothing may come along; the cont
 import lxml.html
 import pytest
 
-from benchmarks import chrome_records
-from benchmarks.chrome_facts import measure
+from benchmarks.main_text import records
+from benchmarks.main_text.facts import measure
 from crawler.chrome import strip_chrome
 
 NAV = """<header><nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
@@ -143,7 +143,7 @@ def test_facts_beside_a_note_that_all_pages_have() -> None:
         f"<li>Room 4.12</li><li>ann.lee@leaf.example</li></ul><p>{note}</p></main>",
         "Ann Lee", "Reader in Botany", "Room 4.12", "ann.lee@leaf.example",
     )  # fmt: skip
-    assert chrome_records.measure(60)["all"]["dropped"] < 0.1
+    assert records.measure(60)["all"]["dropped"] < 0.1
 
 
 def test_listings() -> None:

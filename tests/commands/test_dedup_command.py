@@ -13,7 +13,7 @@ from scrapy.settings import default_settings
 
 from crawler.commands.subcommands import Exit, find_subcommand, list_names
 from tests.commands.conftest import ROOT
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 TEXT = "the leaves of an evergreen shrub give an aromatic drink when hot water is poured over them "
 PAGES = [

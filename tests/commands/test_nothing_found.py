@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.commands.subcommands import Exit
-from tests.texts import article, text
+from tests.support.texts import article, text
 
 URL = "http://a.example/1"
 

@@ -35,8 +35,8 @@ from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.dedup.verdict import Kind, Verdict
 from tests.conftest import wait_until
-from tests.forked import forking
-from tests.texts import article, text
+from tests.support.forked import forking
+from tests.support.texts import article, text
 
 HOSTILE = "NUL \x00, <script>, \ud800 alone, \u202e turned"
 

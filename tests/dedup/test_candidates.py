@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from tests.conftest import Server
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 
 async def test_a_family_of_pages_that_are_no_copies_is_bounded(

@@ -23,7 +23,7 @@ from crawler.dedup.sketches import METHODS, anchors
 from crawler.dedup.sketches.shingles import Shingler
 from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.records import PageRecord, read_records
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 SHINGLER = Shingler(seed=1)
 

@@ -12,7 +12,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store.messages import Original
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 A, B, C = (f"http://site/{name}" for name in "abc")
 MIRROR = "http://mirror/a"

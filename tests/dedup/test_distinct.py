@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, Verdict
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 NOTE = article(100, 240)
 STORY = article(1, 300)

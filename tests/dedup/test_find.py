@@ -12,7 +12,7 @@ from crawler.dedup.errors import InputError
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.store import single
 from tests.conftest import Server
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 PAGES = {
     f"http://{host}.example/{number}": text(changed(article(number, 400), places, places))

@@ -9,7 +9,7 @@ import pytest
 from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter
 from crawler.dedup.text import Normaliser
-from tests.texts import article, text
+from tests.support.texts import article, text
 
 PAGE = text(article(1, 40))
 

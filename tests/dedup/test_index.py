@@ -26,7 +26,7 @@ from crawler.dedup import (
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.records import read_records
 from tests.conftest import Server
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 # Families of texts: near-duplicates within (J about .93), nothing in common between. So at most one
 # text of a family is kept, and no estimate falls near the threshold. A short text and the lack of

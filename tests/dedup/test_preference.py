@@ -15,7 +15,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store.messages import Gone
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 COPY, ORIGINAL = "http://copy/", "http://original/"
 FIRST, SECOND, THIRD = (text(changed(article(1), 1, seed=seed)) for seed in range(3))

@@ -17,8 +17,8 @@ from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.export.file import from_line, to_line
 from crawler.dedup.ranks import Claims, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
-from tests.claims import NEWS, draw_pages, key_of
-from tests.texts import article, changed, text
+from tests.support.claims import NEWS, draw_pages, key_of
+from tests.support.texts import article, changed, text
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 FIRST, SECOND, THIRD = (text(changed(article(1), 1, seed=seed)) for seed in range(3))

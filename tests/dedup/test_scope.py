@@ -16,7 +16,7 @@ from crawler.dedup.sketches import METHODS
 from crawler.offline import columns, load_chunks
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
 from crawler.offline.records.input_records import PageReader
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 HOSTS = ("a.example", "www.b.example", "shop.b.example:8080")
 TEXTS = [

@@ -22,8 +22,8 @@ from crawler.dedup.sketches.odd import SIMHASH, OddSketch
 from crawler.dedup.store.messages import CheckRequest, Gone
 from crawler.dedup.store.namespaces import copy_index
 from tests.conftest import Server
-from tests.forked import forking
-from tests.texts import article, changed, text
+from tests.support.forked import forking
+from tests.support.texts import article, changed, text
 
 
 def request(number: int) -> CheckRequest:

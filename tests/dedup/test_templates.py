@@ -15,7 +15,7 @@ from crawler.chrome import SharedTemplate, strip_chrome
 from crawler.chrome.template.pairs import KEPT
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError, Verdict
 from tests.conftest import Server
-from tests.texts import article, text
+from tests.support.texts import article, text
 
 BANNER = "Write to us by post, by wire or by boat; we are glad of every letter that comes"
 HOST = "http://site.example"

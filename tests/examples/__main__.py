@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 from tests.examples.conftest import play
-from tests.markdown import ROOT, with_outputs
-from tests.wheel import build_wheel, install_wheel
+from tests.support.markdown import ROOT, with_outputs
+from tests.support.wheel import build_wheel, install_wheel
 
 
 def main(names: list[str]) -> None:

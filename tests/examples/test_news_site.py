@@ -11,8 +11,8 @@ import pytest
 from crawler.chrome import strip_chrome
 from crawler.chrome.template.template import LEAST_PAGES
 from crawler.dedup import jaccard, shingle_hashes
-from tests.markdown import ROOT
-from tests.texts import missed
+from tests.support.markdown import ROOT
+from tests.support.texts import missed
 
 SITE = runpy.run_path(str(ROOT / "examples" / "news_site" / "__main__.py"))
 

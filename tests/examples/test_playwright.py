@@ -9,7 +9,7 @@ import pytest
 
 from tests.examples import __main__ as rewriting
 from tests.examples.conftest import CHROMIUM, play
-from tests.markdown import ROOT
+from tests.support.markdown import ROOT
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt install chromium")

@@ -17,7 +17,7 @@ from crawler.dedup import DedupConfig, Kind, Verdict
 from crawler.items import Page
 from crawler.pipelines.dropping import drop_reason
 from tests.examples.conftest import Played
-from tests.markdown import ROOT
+from tests.support.markdown import ROOT
 
 EXAMPLE = "recrawl"
 

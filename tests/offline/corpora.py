@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawler.zstd import zstd
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 Pages = Sequence[tuple[str, str]]
 

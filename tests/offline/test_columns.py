@@ -15,7 +15,7 @@ from crawler.dedup.fingerprint import NO_OWN, Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, cells_of, pairs_in_buckets, verify_pairs
 from crawler.offline.copies import walk_pairs
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 
 def owns(cells: list[bytes]) -> dict[str, list[bytes]]:

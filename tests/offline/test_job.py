@@ -43,12 +43,12 @@ from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
-from tests.claims import draw_pages, key_of
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
-from tests.texts import article, changed, text
-from tests.workers import end_with_parent
+from tests.support.claims import draw_pages, key_of
+from tests.support.texts import article, changed, text
+from tests.support.workers import end_with_parent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -27,9 +27,9 @@ from crawler.offline.load_chunks import RecordSource
 from crawler.offline.load_files import Loaded, load_files
 from crawler.offline.records.files import File, local_files
 from crawler.zstd import zstd
-from tests.forked import forking
 from tests.offline import corpora
-from tests.texts import article, text
+from tests.support.forked import forking
+from tests.support.texts import article, text
 
 PAGES = corpora.pages()
 ROOT = Path(__file__).parents[2]

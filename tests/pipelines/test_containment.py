@@ -11,7 +11,7 @@ from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ConfigError
 from crawler.pipelines import ContainedPage, NearDuplicate
 from tests.pipelines.conftest import Bench
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 SHORT = article(1, 300)
 LONG = {"url": "http://b/long", "text": text(article(2, 900) + SHORT + article(3, 900))}

@@ -30,8 +30,8 @@ from crawler.dedup.exchange.spool import Spool
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, reporting
 from crawler.pipelines.reading import LONG_PAGE, parse_in_turns
 from crawler.wording import similarity_in_words
-from tests.texts import article
-from tests.texts import text as text_of
+from tests.support.texts import article
+from tests.support.texts import text as text_of
 
 ARTICLE = (
     "Tea is an aromatic drink made by pouring hot water over the leaves of an evergreen shrub that "

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import wait_until
-from tests.forked import start_scrapy
 from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
 from tests.spiders.webserver import Web
+from tests.support.forked import start_scrapy
 
 ROOT = Path(__file__).parents[2]
 

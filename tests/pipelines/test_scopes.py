@@ -9,7 +9,7 @@ import pytest
 
 from crawler.pipelines import ExactDuplicate, NearDuplicate
 from tests.pipelines.conftest import Bench
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 
 async def test_a_field_of_items(open_bench: Callable[..., Any]) -> None:

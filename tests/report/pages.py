@@ -14,7 +14,7 @@ from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.report.content import Limits, read_content
 from crawler.report.html_file import render_report
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 T = TypeVar("T")
 

@@ -18,9 +18,9 @@ from crawler.commands.output import whole_file
 from crawler.dedup import DedupConfig
 from crawler.dedup.archive.database import archive_path
 from tests.commands.conftest import ROOT, dedup
-from tests.forked import start_scrapy
 from tests.report.pages import fill
 from tests.report.test_report import THREE
+from tests.support.forked import start_scrapy
 
 __all__ = ["dedup"]  # a fixture
 

@@ -19,7 +19,7 @@ from crawler.report.survey import KeptPairs, sample_pairs, take_survey
 from crawler.wording import round_down
 from tests.report.pages import fill, run
 from tests.report.test_report import THREE
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 NO_PAIRS = KeptPairs(0, 0.0, {})
 

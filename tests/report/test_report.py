@@ -23,7 +23,7 @@ from crawler.report.survey import ClusterPage, Survey
 from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 WORDS = article(1)
 THREE = [

@@ -31,7 +31,7 @@ from tests.report.browser import PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
 from tests.report.test_report import THREE, synthetic
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 ROOT = Path(__file__).parents[2]
 COPY = "https://b.example/story"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.report.texts import Row, is_link, side_by_side, spell_out
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 IGNORE = frozenset({"case", "punctuation"})
 

@@ -15,7 +15,7 @@ from crawler.items import Page
 from crawler.pipelines.reporting import LeftOut
 from tests.conftest import Server
 from tests.spiders.webserver import Answer, Result, Web
-from tests.texts import article, text
+from tests.support.texts import article, text
 
 Crawl = Callable[..., Awaitable[Result]]
 STORY, HOME = text(article(1)), text(article(2))

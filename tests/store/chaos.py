@@ -32,8 +32,8 @@ from crawler.spiders.site import SiteSpider
 from tests.conftest import Server, join_cluster
 from tests.spiders.webserver import Web
 from tests.store.test_resharding import Slots
-from tests.texts import article, changed, text
-from tests.workers import ENDLESS, check_all, start
+from tests.support.texts import article, changed, text
+from tests.support.workers import ENDLESS, check_all, start
 
 Start: TypeAlias = Callable[..., Server]
 Outcome: TypeAlias = tuple[dict[int, int], list[str]]  # survivors of each set, and faults

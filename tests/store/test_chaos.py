@@ -16,8 +16,8 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from tests.conftest import Server
 from tests.store.chaos import ROUNDS, SETS
-from tests.texts import article, changed, text
-from tests.workers import ROOT
+from tests.support.texts import article, changed, text
+from tests.support.workers import ROOT
 
 
 @pytest.mark.parametrize("name", ROUNDS)

@@ -20,8 +20,8 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, 
 from crawler.dedup.store.cluster.shards import Call, Shards, Terms
 from crawler.dedup.store.server.connect import open_server
 from tests.conftest import Server
-from tests.texts import article, changed, text
-from tests.workers import ENDLESS, check_all, check_in_lock_step, start
+from tests.support.texts import article, changed, text
+from tests.support.workers import ENDLESS, check_all, check_in_lock_step, start
 
 SHARDS = 16
 

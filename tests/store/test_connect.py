@@ -33,7 +33,7 @@ from crawler.dedup.store.server.faults import explain_fault, is_passing
 from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind
 from tests.conftest import Server, free_port, join_cluster, other_programs, wait_until
-from tests.workers import end_with_parent
+from tests.support.workers import end_with_parent
 
 SECRET = "hunter2"
 LUA = Path(__file__).parents[2] / "crawler" / "dedup" / "store" / "lua"

@@ -20,8 +20,8 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.namespaces import clear_index
 from tests.conftest import Server, other_programs
-from tests.texts import article, changed, text
-from tests.workers import ENDLESS, ROOT, check_all, check_in_lock_step, start
+from tests.support.texts import article, changed, text
+from tests.support.workers import ENDLESS, ROOT, check_all, check_in_lock_step, start
 
 
 def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:

@@ -19,9 +19,9 @@ from crawler.dedup.store.cluster.pages import Spread
 from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.cluster.slot import head_keys
 from tests.conftest import Server, join_cluster, starting_servers, wait_until
-from tests.projects import Project
 from tests.spiders.webserver import Web
-from tests.texts import article, changed, text
+from tests.support.projects import Project
+from tests.support.texts import article, changed, text
 
 SHARDS = 16
 COUNT = 150  # pages of each site

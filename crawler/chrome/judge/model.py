@@ -70,7 +70,7 @@ WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
 
 class Model(NamedTuple):
-    """Weights as fitted by `benchmarks/chrome_fit.py`: a layer of hidden units, and trees."""
+    """Weights as fitted by `benchmarks/main_text/fit.py`: a layer of hidden units, and trees."""
 
     hidden: Floats  # (features, units)
     hidden_bias: Floats  # (units,)

@@ -34,7 +34,7 @@ FEATURES: Final = (
     "known",
     "known letters",
 )
-# Natural logarithms, by feature; benchmarks/typos_fit.py makes them.
+# Natural logarithms, by feature; benchmarks/spelling/fit.py makes them.
 WEIGHTS: Final[dict[str, float]] = json.loads(
     Path(__file__).with_name("weights.json").read_text("utf-8")
 )

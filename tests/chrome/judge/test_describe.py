@@ -16,7 +16,7 @@ from crawler.chrome.page import document
 from crawler.chrome.page.blocks import JUDGED, TAGS, flat_lines
 from crawler.chrome.page.reader import COMPILED
 from tests.chrome.hostile import SOUP, hostile_pages
-from tests.pure import load_pure
+from tests.support.pure import load_pure
 
 if not COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)

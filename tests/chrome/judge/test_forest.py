@@ -11,7 +11,7 @@ import pytest
 from crawler.chrome.judge import model
 from crawler.chrome.judge.model import Forest
 from crawler.chrome.page.reader import COMPILED
-from tests.pure import load_pure
+from tests.support.pure import load_pure
 
 pure = load_pure(model.__name__)
 BOTH = {"numpy": pure.sum_votes}

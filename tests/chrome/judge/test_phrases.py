@@ -14,7 +14,7 @@ from crawler.chrome.judge import features, model, phrases
 from crawler.chrome.judge.phrases import KINDS, MOST_WORDS, PHRASES, READ, first_words, phrase_kinds
 from crawler.chrome.page.blocks import flat_lines
 from crawler.chrome.page.reader import COMPILED
-from tests.pure import load_pure
+from tests.support.pure import load_pure
 
 
 def names(bits: int) -> set[str]:

@@ -14,7 +14,7 @@ from crawler.chrome.page import document
 from crawler.chrome.page.blocks import JUDGED, LIMIT
 from crawler.chrome.page.reader import COMPILED
 from tests.chrome.hostile import SOUP
-from tests.pure import load_pure
+from tests.support.pure import load_pure
 
 WAYS: dict[str, Any] = {"numpy": load_pure(selection.__name__)}
 if COMPILED:

@@ -15,7 +15,7 @@ from lxml import etree
 from crawler.chrome import strip_chrome
 from crawler.chrome.page import document, encoding, reader, unparsed
 from tests.chrome.hostile import SOUP, hostile_pages
-from tests.pure import load_pure
+from tests.support.pure import load_pure
 
 if not reader.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)

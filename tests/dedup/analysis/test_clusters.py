@@ -16,7 +16,7 @@ from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter, make_sketcher
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import OddSketch
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 BITS = 1024
 

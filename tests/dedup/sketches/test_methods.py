@@ -17,7 +17,7 @@ from crawler.dedup.sketches import METHODS, SmallestN
 from crawler.dedup.sketches.odd import odd_sketch
 from crawler.dedup.sketches.simhash import estimate_simhash
 from crawler.dedup.store.messages import CheckRequest
-from tests.texts import article, changed, text
+from tests.support.texts import article, changed, text
 
 
 @pytest.fixture

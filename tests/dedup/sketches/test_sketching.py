@@ -15,7 +15,7 @@ from crawler.dedup.sketches import FastSimilaritySketch, hashing
 from crawler.dedup.sketches.lsh import band_keys
 from crawler.dedup.sketches.odd import odd_sketch
 from tests.dedup.sketches.test_hashes import VALUES, by_both, same
-from tests.texts import article, text
+from tests.support.texts import article, text
 
 if not hashing.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)

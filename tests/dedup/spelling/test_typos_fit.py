@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from benchmarks.typos_fit import FILE, NAMES, Pair, Sample, figures, fitted, meant, sample
+from benchmarks.spelling.fit import FILE, NAMES, Pair, Sample, figures, fitted, meant, sample
 from crawler.dedup.spelling.choices import WEIGHTS
 from crawler.dedup.spelling.dictionary import load_dictionary
 from crawler.dedup.spelling.page_words import Page

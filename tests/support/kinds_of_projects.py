@@ -1,0 +1,219 @@
+"""Spiders as people write them, run in one process.
+
+``python -m tests.support.kinds_of_projects`` takes the addresses of a site and of a
+server. Run in an empty folder: each spider writes its items to ``NAME.jsonl``, and ``stats.json``
+holds the statistics of all. Any Scrapy from 2.13 on.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+from scrapy.linkextractors import LinkExtractor
+from scrapy.loader import ItemLoader
+from scrapy.spiders import CrawlSpider, Rule
+
+PAGES = 6  # /0 to /5, of which /1 repeats /0
+SETTINGS: dict[str, Any] = {
+    "ADDONS": {"crawler.Addon": 500},
+    "DEDUP_ARCHIVE": 0,
+    "LOG_LEVEL": "INFO",
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "RETRY_ENABLED": False,
+}
+
+
+class Product(scrapy.Item):
+    url = scrapy.Field()
+    title = scrapy.Field()
+
+
+class Pages(scrapy.Spider):
+    """Pages in their order, and nothing of them in the items but a title."""
+
+    url = ""
+
+    async def start(self):
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/{number}", priority=-number)
+
+    def title(self, response):
+        return {"title": response.css("title::text").get()}
+
+
+class Generator(Pages):
+    name = "generator"
+
+    def parse(self, response):
+        yield self.title(response)
+        yield scrapy.Request(response.urljoin("/other"), self.nothing)
+
+    def nothing(self, response):
+        pass
+
+
+class Returned(Pages):
+    name = "returned"
+
+    def parse(self, response):
+        return self.title(response)
+
+
+class Listed(Pages):
+    name = "listed"
+
+    def parse(self, response):
+        return [self.title(response)]
+
+
+class Coroutine(Pages):
+    name = "coroutine"
+
+    async def parse(self, response):
+        return self.title(response)
+
+
+class AsyncGenerator(Pages):
+    name = "async_generator"
+
+    async def parse(self, response):
+        yield self.title(response)
+
+
+class Failing(Pages):
+    """Its callback fails behind the item."""
+
+    name = "failing"
+
+    def parse(self, response):
+        yield self.title(response)
+        raise ValueError("no price")
+
+
+class Loader(Pages):
+    """Lists of one value, as of an item loader without TakeFirst()."""
+
+    name = "loader"
+
+    def parse(self, response):
+        loader = ItemLoader(Product(), response)
+        loader.add_css("title", "title::text")
+        loader.add_value("url", response.url)
+        yield loader.load_item()
+
+
+class Links(CrawlSpider):
+    name = "links"
+    url = ""
+    rules = (Rule(LinkExtractor(allow=r"/\d$"), callback="page"),)
+
+    async def start(self):
+        yield scrapy.Request(f"{self.url}/")
+
+    def page(self, response):
+        return {"title": response.css("title::text").get()}
+
+
+class Listing(Pages):
+    """Several items of a response: no page is the page of one of them."""
+
+    name = "listing"
+
+    def parse(self, response):
+        for number in range(2):
+            yield {"title": number}
+
+
+class Elsewhere(Pages):
+    """A directory: the URL in the item is not that of the response."""
+
+    name = "elsewhere"
+
+    def parse(self, response):
+        yield {"url": "https://elsewhere.example/", "title": "x"}
+
+
+class Twice(Returned):
+    """Two listings with the same links, as scrapy-redis' own example has: each page comes twice."""
+
+    name = "twice"
+
+    async def start(self):
+        for number in (*range(PAGES), *range(PAGES)):
+            yield scrapy.Request(f"{self.url}/{number}", dont_filter=True)
+
+
+class Off(Pages):
+    """Every page says that it is not to be checked."""
+
+    name = "off"
+
+    async def start(self):
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/{number}", meta={"dedup": False})
+
+    def parse(self, response):
+        return self.title(response)
+
+
+class Disabled(Returned):
+    name = "disabled"
+    custom_settings = {"DEDUP_ENABLED": False}  # noqa: RUF012
+
+
+class FieldsOnly(Returned):
+    name = "fields_only"
+    custom_settings = {"DEDUP_PAGE": "item"}  # noqa: RUF012
+
+
+class Nothing(Pages):
+    """A callback that keeps what it finds to itself."""
+
+    name = "nothing"
+
+    def parse(self, response):
+        pass
+
+
+class Csv(Returned):
+    """A feed for a spreadsheet, whose tag is one word."""
+
+    name = "csv"
+    custom_settings = {"DEDUP_TAG": "kind"}  # noqa: RUF012
+
+
+SPIDERS = (
+    Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
+    Elsewhere, Twice, Off, Disabled, FieldsOnly, Nothing,
+    Csv,
+)  # fmt: skip
+
+
+def run(url: str, redis_url: str) -> None:
+    """Crawl with all spiders at once, each with an index of its own."""
+    process = CrawlerProcess({**SETTINGS, "DEDUP_REDIS_URL": redis_url})
+    crawlers = []
+    for spider in SPIDERS:
+        own = {"DEDUP_NAMESPACE": spider.name, "CONCURRENT_REQUESTS": 1}
+        own["FEEDS"] = {f"{spider.name}.jsonl": {"format": "jsonlines"}}
+        if spider is Csv:
+            own["FEEDS"] |= {"kinds.csv": {"format": "csv"}}
+        if spider is Listed:
+            own["FEEDS"] |= {"tags.csv": {"format": "csv"}}
+        spider.custom_settings = {**(spider.custom_settings or {}), **own}
+        crawler = process.create_crawler(spider)
+        process.crawl(crawler, url=url)
+        crawlers.append(crawler)
+    process.start()
+    stats = {crawler.spidercls.name: crawler.stats.get_stats() for crawler in crawlers}
+    Path("stats.json").write_text(json.dumps(stats, default=str))
+
+
+if __name__ == "__main__":
+    run(*sys.argv[1:])
