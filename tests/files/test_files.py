@@ -73,7 +73,7 @@ def test_a_process_that_reads_a_file_has_bounds() -> None:
         f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import file_text, resource as r\n"
         "file_text.bound_process(7)\n"
         "print(r.getrlimit(r.RLIMIT_CPU)[0], r.getrlimit(r.RLIMIT_FSIZE)[0])\n"
-        "bytes(file_text.MEMORY)"
+        "bytes(2 * file_text.MEMORY)"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.stdout == "7 0\n"

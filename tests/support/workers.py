@@ -72,7 +72,7 @@ def check_in_lock_step(
 
     How many pages of each set were kept, and the workers that kept any.
     """
-    script = ROOT / "tests" / "lock_step.py"
+    script = ROOT / "tests" / "support" / "lock_step.py"
 
     def run(number: int) -> CompletedProcess[str]:
         words = [url, method, *map(str, (number, workers, sets, shards))]
