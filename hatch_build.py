@@ -121,6 +121,6 @@ if __name__ == "__main__":
     except Exception as error:  # of many kinds, as compilers have
         reason = " ".join(str(error).split())[:200]
         sys.exit(
-            f"Nothing is compiled, so pages take about twice as long: {reason}\n"
+            f"Nothing is compiled, so pages take two to three times as long: {reason}\n"
             f"To change that, {remedy(error)}, then: python hatch_build.py"
         )

@@ -136,7 +136,7 @@ class Console:
             self._last_pages, self._last_time = pages, now
         scheduler: Any = self.crawler.engine.scheduler
         queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
-        stopping = "" if self.crawler.crawling else " · ending; Ctrl-C again does not wait"
+        stopping = "" if self.crawler.crawling else " · closing; press Ctrl-C again to force it"
         kept, dropped = (stats.get(f"item_{one}_count", 0) for one in ("scraped", "dropped"))
         spared = f"{stats['dedup/spared']:,} spared · " if stats.get("dedup/spared") else ""
         line = (

@@ -51,8 +51,9 @@ def load_extractor(config: DedupConfig) -> Extractor:
         ) from None
     if not callable(function) or iscoroutinefunction(function):
         raise ConfigError(
-            f"DEDUP_EXTRACTOR {config.extractor!r} expects a function that returns a text, and is "
-            f"{'one that is awaited' if callable(function) else 'none'}"
+            f"DEDUP_EXTRACTOR {config.extractor!r} is "
+            f"{'a coroutine function' if callable(function) else 'not a function'}: name a "
+            "function that returns the text"
         )
 
     def extract(
@@ -61,7 +62,9 @@ def load_extractor(config: DedupConfig) -> Extractor:
         text = function(html)
         if text is not None and not isinstance(text, (str, MainText)):
             # The name of an object, taken for the text, would make copies of all pages.
-            raise TypeError(f"DEDUP_EXTRACTOR expects a text, and got {type(text).__name__}")
+            raise TypeError(
+                f"the function of DEDUP_EXTRACTOR returned {type(text).__name__} instead of str"
+            )
         return text or ""
 
     return extract

@@ -78,7 +78,8 @@ def test_every_subcommand_is_shown() -> None:
 
 def rewrite() -> None:
     """Run the commands of the page and write what they print into it."""
-    with tempfile.TemporaryDirectory() as folder, scrapy_program() as programs:
+    # Processes of `load` import the module that was started, which is this one.
+    with tempfile.TemporaryDirectory() as folder, scrapy_program(ROOT) as programs:
         terminal = Terminal(Path(folder), programs)
         printed = [(one.commands, terminal.run(one.commands)) for one in examples(PAGE)]
         PAGE.write_text(with_outputs(PAGE.read_text(encoding="utf-8"), printed), encoding="utf-8")

@@ -128,7 +128,7 @@ def test_a_line_says_that_the_crawl_ends() -> None:
     reporter, text = console(STATS)
     reporter.crawler.crawling = False
     reporter.show_line()
-    assert "ending; Ctrl-C again does not wait" in " ".join(text.getvalue().split())
+    assert "closing; press Ctrl-C again to force it" in " ".join(text.getvalue().split())
 
 
 def test_a_crawl_without_pages_offers_no_questions() -> None:

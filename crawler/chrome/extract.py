@@ -48,12 +48,29 @@ def strip_chrome(
 ) -> MainText:
     """Return the main text of a page, without navigation, banners and footers.
 
-    `html` may be text, bytes (then `content_type`, the HTTP header, helps to decode them), a
-    `Document` or a parsed lxml tree.  `url` is that of the page and decides nothing.  `template`
-    is what `SiteTemplate.known` has learnt about the site.  Never raises because of what a page
-    contains: a page without text gives an empty text.  Raises :class:`TypeError` if `html` has
-    another type.
+    Parameters
+    ----------
+    html
+        The page: text, bytes, a :class:`Document`, or a tree of lxml or Beautiful Soup.
+    url
+        The page's URL. It has no effect on the text.
+    content_type
+        The value of the HTTP header ``Content-Type``. It helps to decode bytes.
+    template
+        What :meth:`SiteTemplate.known` has learnt about the site: hashes of pairs of blocks.
 
+    Returns
+    -------
+    MainText
+        Its text is empty if the page has none.
+
+    Raises
+    ------
+    TypeError
+        *html* has another type. Nothing that a page contains raises an error.
+
+    Examples
+    --------
     >>> menu = "<nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a></ul></nav>"
     >>> page = f"{menu}<main><h1>Tea</h1><p>An aromatic drink, and much loved.</p></main>"
     >>> print(strip_chrome(page).text)

@@ -83,21 +83,40 @@ def _phrase_reason(signs: int) -> str | None:
 
 
 class Block(NamedTuple):
-    """A piece of the page, and whether it is main text."""
+    """A piece of the page, and whether it is main text.
+
+    Attributes
+    ----------
+    text
+        Its text.
+    kept
+        Whether it is main text.
+    reason
+        Why: ``main text``, or what it is instead, such as ``navigation``.
+    density
+        The share of its characters outside links, 0 to 1.
+    likelihood
+        The probability that it is main text, before the page as a whole is considered.
+    """
 
     text: str
     kept: bool
     reason: str
-    density: float  # share of its characters outside links
-    likelihood: float  # of being main text, before the page as a whole decided
+    density: float
+    likelihood: float
 
 
 class MainText:
     """The main text of a page. Its blocks are computed when they are first read.
 
-    ``text`` has one block in each line; a block with line breaks has several lines. ``title`` is
-    the page's title with single spaces. ``learnt`` is the number of texts from which the template
-    of the site was learnt.
+    Attributes
+    ----------
+    text
+        The main text, one block in each line; a block with line breaks has several lines.
+    title
+        The page's title, with single spaces.
+    learnt
+        The number of texts from which the template of the site was learnt.
     """
 
     __slots__ = (

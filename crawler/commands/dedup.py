@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """The line in the list of all Scrapy commands."""
-        return "Ask about the index of near-duplicates"
+        return "Inspect and manage the index of near-duplicates"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Read the subcommand and leave the rest to its own parser."""
@@ -74,7 +74,8 @@ class Command(ScrapyCommand):
             _exit_with(f"there is no subcommand {name!r}; {hint}", Exit.USAGE)
         if name != opts.subcommand:
             print_notice(
-                f"{opts.subcommand!r} is deprecated and goes in {GOING}: use {name!r} (-h)"
+                f"{opts.subcommand!r} is deprecated and will be removed in {GOING}: "
+                f"use {name!r} (-h)"
             )
         self._subcommand = find_subcommand(name)
         parser = StrictParser(

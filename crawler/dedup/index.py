@@ -93,6 +93,16 @@ class DuplicateIndex(OpenIndex):
             Hosts whose unconfirmed records give way to the page.
         scope
             The page's scope, if ``DEDUP_SCOPE`` names a field of items.
+
+        Returns
+        -------
+        Verdict
+            The decision. If it is ``exact`` or ``near``, the page is not kept.
+
+        Raises
+        ------
+        ServerError
+            The server gives no answer. The request is in the spool, if there is one.
         """
         fingerprint = await self._fingerprinted(text, whole, url=url, scope=scope)
         if heading:

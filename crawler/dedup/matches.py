@@ -29,13 +29,22 @@ _CERTAIN: Final = Estimate.certain(1.0)
 class Match:
     """A page of the index that a text resembles.
 
-    ``kind`` is ``exact`` if the page has the words of the text, else ``near``. ``similarity``,
-    ``low`` and ``high`` are as in a :class:`Verdict`. ``containment`` is the share of the text's
-    shingles that the page has. ``duplicate_of`` is the kept page that stands for it; None if it is
-    kept itself. The index stores no sketches of near-duplicates: their similarity is derived from
-    how similar both are to their original, and the interval covers all that is possible. With
-    ``DEDUP_CONTAINMENT`` there are also pages that the text ``contains`` or is ``contained_in``, as
-    their ``kind`` says; nothing bounds their similarity.
+    The index stores no sketches of near-duplicates: their similarity is derived from how similar
+    both are to their original, and the interval covers all that is possible.
+
+    Attributes
+    ----------
+    url
+        The page's URL.
+    similarity, low, high
+        As in a :class:`Verdict`.
+    containment
+        The share of the text's shingles that the page has, 0 to 1.
+    kind
+        ``exact`` if the page has the words of the text, else ``near``. With ``DEDUP_CONTAINMENT``
+        also ``contains`` and ``contained_in``, for pages of any similarity.
+    duplicate_of
+        The kept page that stands for it; None if it is kept itself.
     """
 
     url: str

@@ -127,7 +127,7 @@ def _expecting(what: str) -> Iterator[None]:
 
 def text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("expects a text that is not empty")
+        raise ValueError("expects text that is not empty")
     return value.strip()
 
 
@@ -157,7 +157,7 @@ def path(value: Any) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise ValueError("expects a folder below a home folder that is there") from None
+        raise ValueError("expects a folder below a home folder that exists") from None
 
 
 def scope(value: Any) -> str:

@@ -13,22 +13,30 @@ CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdi
 
 
 class Kind(StrEnum):
-    """The kinds of verdict."""
+    """The kinds of verdict; each is a str, such as ``"unique"``."""
 
-    UNIQUE = "unique"  # no kept page is like it: kept
+    UNIQUE = "unique"  # it resembles no kept page: kept
     EXACT = "exact"  # its normalised text equals that of a kept page
     NEAR = "near"  # its similarity to a kept page reaches the threshold
     UNCHANGED = "unchanged"  # this URL was seen before, with this text
     REPEATED = "repeated"  # this URL was seen before in this crawl, with this text
     UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
-    SHORT = "short"  # too short for a shingle, and no copy: kept
+    SHORT = "short"  # too short for a shingle, and not a copy: kept
     UNCHECKED = "unchecked"  # the index gave no answer: kept
 
 
 class Share(NamedTuple):
-    """A page that contains another or is contained in it, and which share of the shorter one's text
-    is in both. ``unconfirmed`` says that nobody has seen it since the crawl began, or that what the
-    two have in common may be the template of their site.
+    """A page that contains another or is contained in it.
+
+    Attributes
+    ----------
+    url
+        The page's URL.
+    share
+        The share of the shorter text that both have, 0 to 1.
+    unconfirmed
+        Whether nobody has seen the page since the crawl began, or what the two have in common may
+        be the template of their site.
     """
 
     url: str
@@ -51,17 +59,34 @@ class Containment(NamedTuple):
 class Verdict:
     """The decision about one page and the evidence for it.
 
-    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1. With the method
-    `modulo` it is the share of this page that the other contains, unless the option ``score`` says
-    otherwise. ``low`` and ``high`` are its 95 % confidence interval. All three are 1 for an exact
-    copy, and None if there is nothing to compare with. ``cluster`` is the number of the kept page
-    that stands for this one. ``standing`` is the decision that holds for the URL: for ``unchanged``
-    and ``repeated`` pages the earlier one, for all others ``kind``. ``replaces`` is the kept page
-    whose place this one took, see ``DEDUP_PREFER``. ``canonical`` is another page of the index that
-    this one names as canonical. ``unconfirmed`` means that nobody has seen ``duplicate_of`` since
-    the crawl began, so its text may have changed.
-    ``contains`` and ``contained_in`` are shorter pages that this one has, and longer ones that have
-    it; None without ``DEDUP_CONTAINMENT``.
+    Attributes
+    ----------
+    kind
+        The kind of verdict.
+    url
+        The URL under which the index knows the page.
+    duplicate_of
+        The kept page that this one is a copy of, if it is one.
+    similarity
+        Jaccard resemblance to ``duplicate_of``, 0 to 1. With the method ``modulo``, the share of
+        this page that the other contains, unless the option ``score`` says otherwise.
+    low, high
+        The 95 % confidence interval of the similarity. All three are 1 for an exact copy, and None
+        if there is nothing to compare with.
+    cluster
+        The number of the kept page that stands for this one.
+    standing
+        The decision that holds for the URL: for ``unchanged`` and ``repeated`` pages the earlier
+        one, for all others ``kind``.
+    replaces
+        The kept page whose place this one took, see ``DEDUP_PREFER``.
+    canonical
+        Another page of the index that this one names as canonical.
+    unconfirmed
+        Whether nobody has seen ``duplicate_of`` since the crawl began: its text may have changed.
+    contains, contained_in
+        Shorter kept pages that this one contains, and longer ones that contain it; None without
+        ``DEDUP_CONTAINMENT``.
     """
 
     kind: Kind
@@ -80,7 +105,7 @@ class Verdict:
 
     @property
     def container(self) -> Share | None:
-        """The page that has most of this one, of those that the crawl has seen."""
+        """The page that contains most of this one, among those that the crawl has seen."""
         return next((one for one in self.contained_in or () if not one.unconfirmed), None)
 
     def __post_init__(self) -> None:
@@ -90,6 +115,8 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values, for an item's tag or for JSON.
 
+        Examples
+        --------
         >>> Verdict(Kind.UNIQUE, "https://example.com/", cluster=7).to_dict()["kind"]
         'unique'
         """
@@ -106,9 +133,20 @@ class Verdict:
 class Record:
     """What the index knows about one URL.
 
-    ``kind`` is the current decision. Fields that :class:`Verdict` also has mean the same. Times are
-    UTC, and ``words`` counts the words of the main text. ``gone`` is when the URL was reported gone
-    from the web; None if it was not, or came back.
+    Attributes
+    ----------
+    url, duplicate_of, similarity, low, high, cluster
+        As in a :class:`Verdict`.
+    kind
+        The current decision.
+    last_verdict
+        The verdict of the last check.
+    first_seen, last_seen
+        Times of the first and the last check, in UTC.
+    words
+        The number of words of the main text.
+    gone
+        When the URL was reported gone from the web, in UTC; None if it was not, or came back.
     """
 
     url: str

@@ -200,7 +200,7 @@ def main() -> None:
     except MemoryError:
         found = {"error": "it takes too much memory"}
     except Exception as error:  # of whatever library, for whatever file
-        found = {"error": f"{type(error).__name__} while it is read"}
+        found = {"error": f"{type(error).__name__} while reading it"}
     sys.stdout.write(json.dumps(found))
 
 

@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input",
         metavar="INPUT",
         nargs="+",
-        help="files, folders or patterns, those whose pages are to be kept first; also s3a://, "
-        "hdfs:// and all else that Spark reads",
+        help="files, folders or patterns, the most trusted first; also s3a://, hdfs:// and "
+        "whatever else Spark reads",
     )
     parser.add_argument("-o", "--out", metavar="OUT", required=True, help="folder of the results")
     parser.add_argument(

@@ -149,7 +149,7 @@ class Corpus:
         if not path_exists(self._spark, path):
             if any(path_exists(self._spark, f"{self._out}/{name}") for name in _RESULTS):
                 raise InputError(
-                    f"{self._out!r} holds the results of a run whose folder work is gone: "
+                    f"{self._out!r} holds the results of a run whose folder work was removed: "
                     f"name another folder, or remove {', '.join(_RESULTS)} there"
                 )
             write_text(self._spark, path, json.dumps(wanted, indent=2))

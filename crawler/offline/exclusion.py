@@ -41,7 +41,7 @@ def _hold_local(path: str) -> Iterator[None]:
         except BlockingIOError:
             folder = str(Path(path).parents[1])
             raise InputError(
-                f"another run is at work in {folder!r}: wait for its end, or name another folder"
+                f"another run is working in {folder!r}: wait until it ends, or name another folder"
             ) from None
         except OSError:  # a file system without locks keeps nobody out
             pass
@@ -53,7 +53,7 @@ def _hold_remote(spark: SparkSession, path: str) -> Iterator[None]:
     now = f"{socket.gethostname()}, since {datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}"
     if not create_text(spark, path, now):
         raise InputError(
-            f"another run is at work there ({read_text(spark, path)}): wait for its end, or name "
+            f"another run is working there ({read_text(spark, path)}): wait until it ends, or name "
             f"another folder. If that run was killed, remove {path}"
         )
     try:

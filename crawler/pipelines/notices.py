@@ -35,7 +35,7 @@ def held_instead(item: Any, name: str) -> str:
     if value is None or isinstance(value, str):
         return ""
     # A list of Selectors, which is derived from it, is of nobody who has forgotten that.
-    hint = ", as of an item loader without Join()" if type(value) is list else ""
+    hint = ", as from an item loader without Join()" if type(value) is list else ""
     return f" (but {type(value).__name__}{hint})"
 
 

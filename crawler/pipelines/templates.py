@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 Ask = Callable[[str, SharedTemplate], Awaitable[None]]
-"""Takes in what others know of the template of an address's site."""
+"""Fetches what other workers know about the template of a URL's site."""
 
 _templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
 # Weakly, for whoever is asked may hold the crawler, which would then never be collected.

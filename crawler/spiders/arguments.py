@@ -105,7 +105,7 @@ def _parse_urls(name: str, value: Any) -> Iterable[str]:
     words = str(value or "").replace(",", " ").split()
     if not words:
         raise ArgumentError(
-            f"{name} is missing; say which site: scrapy crawl site -a {name}=https://example.com"
+            f"{name} is missing; name a site: scrapy crawl site -a {name}=https://example.com"
         )
     return dict.fromkeys(_parse_url(name, word) for word in words)
 
@@ -133,7 +133,7 @@ def _parse_url(name: str, word: str) -> str:
         raise ArgumentError(f"{name}={word} names no host; a full one is https://example.com/docs/")
     if parts.username is not None:
         raise ArgumentError(
-            f"{name} carries a user name; give it with the settings HTTPAUTH_USER, HTTPAUTH_PASS "
+            f"{name} contains a user name; give it with the settings HTTPAUTH_USER, HTTPAUTH_PASS "
             "and HTTPAUTH_DOMAIN"
         )
     return str(safe_url_string(parts._replace(path=parts.path or "/").geturl()))

@@ -96,11 +96,11 @@ class FetchFailures:
         start = request.meta["redirect_urls"][0]
         if start in self._starts:
             logger.warning(
-                "%s leads to another host; to crawl that one: -a url=%s",
+                "%s redirects to another host; to crawl that one: -a url=%s",
                 start,
                 shell_word(request.url),
             )
-            self.remember_reason(request, f"leads to {host}")
+            self.remember_reason(request, f"redirects to {host}")
 
     def tell_at_end(self, reason: str) -> None:
         """Log that no start page could be fetched, and why, and let the process fail."""

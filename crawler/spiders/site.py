@@ -270,7 +270,7 @@ class SiteSpider(Spider):
         others = (safe_url_string(url) for url in whole if url and not self._has_sitemaps(url))
         if other := next(filter(None, map(shell_word, others)), None):
             logger.warning(
-                "%s names sitemaps on another host; to read them as well: -a sitemap=%s",
+                "%s names sitemaps on another host; to read those, too: -a sitemap=%s",
                 base,
                 other,
             )
@@ -309,7 +309,7 @@ class SiteSpider(Spider):
             return
         host = host_of(request.url)
         if came_from and came_from[0] in self.arguments.urls and is_sibling(host, self.hosts):
-            logger.warning("%s leads to %s, which is crawled as well", came_from[0], host)
+            logger.warning("%s redirects to %s, which is crawled as well", came_from[0], host)
             self.hosts.add(host)
             self._links.look_again()
             self._sitemaps.look_again()

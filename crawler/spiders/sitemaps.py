@@ -84,7 +84,7 @@ class SitemapLimits:
         """Those of the URLs of pages that are within the limit."""
         for url in urls:
             if self._urls == 0:
-                self._tell_limit(f"{_MOST_URLS:,} URLs were in them, and {url} is one more")
+                self._tell_limit(f"they hold more than {_MOST_URLS:,} URLs; {url} is the next")
                 return
             self._urls -= 1
             yield url
@@ -93,10 +93,10 @@ class SitemapLimits:
         """The URLs in an index that is below `level` indexes, unless that is too deep."""
         if level >= _MOST_LEVELS:
             led = counted(level, "index", "indexes")
-            self._tell_limit(f"{source} is an index below {led}")
+            self._tell_limit(f"{source} is an index nested below {led}")
             return []
         if self._indexes == 0:
-            self._tell_limit(f"{source} is an index, and {_MOST_INDEXES} were read")
+            self._tell_limit(f"{source} is an index, and {_MOST_INDEXES} have been read already")
             return []
         self._indexes -= 1
         return list(islice(urls, self._files + 1))

@@ -408,7 +408,7 @@ def test_two_runs_keep_each_other_out(spark: SparkSession, odd: Done) -> None:
         remote = f"{hdfs.url}/remote"
         by_hand = f"If that run was killed, remove {remote}/work/running"
         for folder, advice in ((out, "name another folder"), (remote, by_hand)):
-            is_out = pytest.raises(InputError, match=f"another run is at work.*{advice}$")
+            is_out = pytest.raises(InputError, match=f"another run is working.*{advice}$")
             with hold_folder(spark, folder), is_out:
                 run(spark, odd.patterns, folder)
             with hold_folder(spark, folder):

@@ -619,7 +619,7 @@ def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         local_files(str(tmp_path / "nothing*"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"empty' holds no file that can be read; known: \.jsonl"):
+    with pytest.raises(InputError, match=r"empty' holds no file of a known type: \.jsonl"):
         local_files(str(tmp_path / "empty"))
 
 

@@ -324,10 +324,10 @@ async def test_an_empty_item_silences_no_warning_of_later_ones(bench, caplog):
     [
         (
             {"url": ["/a", "/b"], "text": ARTICLE},
-            "'url' (but list, as of an item loader without Join()",
+            "'url' (but list, as from an item loader without Join()",
         ),
         ({"url": b"/a", "text": ARTICLE}, "no URL (str) in the field 'url' (but bytes)"),
-        ({"url": "/a", "html": ["<p>", "x"]}, "'html' (but list, as of an item loader without"),
+        ({"url": "/a", "html": ["<p>", "x"]}, "'html' (but list, as from an item loader without"),
         ({"url": "/a", "html": Selector(html(ARTICLE)).css("b")}, "'html' (but SelectorList) and"),
         ({"url": "/a", "text": ARTICLE.encode()}, "no text (but bytes)"),
     ],

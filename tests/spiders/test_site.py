@@ -121,7 +121,7 @@ async def test_other_hosts_are_left_alone(
         (Answer(b"PNG", {"Content-Type": "image/png"}), "image/png, not HTML"),
         (
             Answer(status=302, headers={"Location": "http://other.invalid/"}),
-            "leads to other.invalid",
+            "redirects to other.invalid",
         ),
     ],
 )

@@ -117,7 +117,7 @@ async def test_sitemaps_on_another_host_are_told_of(
     web.page("/lonely")
     assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
     assert not other.seen
-    told = re.search("to read them as well: (.*)", caplog.text)
+    told = re.search("to read those, too: (.*)", caplog.text)
     assert told is not None
     word, named = shlex.split(told[1])
     assert (word, named.partition("=")[2]) == ("-a", safe_url_string(f"{other.url}/{path}"))
@@ -182,7 +182,7 @@ def endless(web: Web) -> Callable[[], int]:
     ("limits", "arguments", "read", "told"),
     [
         ({}, {"max_pages": "5"}, 5, "exceed max_pages"),
-        ({"_MOST_LEVELS": 1}, {}, 21, "an index below 1 index"),
+        ({"_MOST_LEVELS": 1}, {}, 21, "an index nested below 1 index"),
         ({"_MOST_INDEXES": 2}, {}, 41, "is an index, and 2 were read"),
         ({"_MOST_FILES": 10}, {}, 10, "exceed the limit of a crawl"),
     ],

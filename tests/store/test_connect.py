@@ -249,7 +249,7 @@ async def test_a_sentinel_and_a_server_named_as_each_other(sentinel):
     """The message says what to write instead."""
     hosts, primary, _ = sentinel
     plain = f"redis+sentinel://:{SECRET}@127.0.0.1:{primary.port}/crawl?sentinel_password={SECRET}"
-    assert "is no sentinel" in await failure(plain)
+    assert "is not a sentinel" in await failure(plain)
     place = hosts.partition("/")[0].rpartition(",")[2]
     named = f"redis://:sentinel-{SECRET}@{place}"
     with pytest.raises(ServerError, match=r"redis\+sentinel://") as caught:
@@ -551,7 +551,7 @@ async def test_a_server_without_the_replicas_that_it_wants(start_server):
     server = start_server()
     async with DuplicateIndex.open(DedupConfig(redis_url=server.url)) as index:
         server.ask("CONFIG", "SET", "min-replicas-to-write", 1)
-        with pytest.raises(ServerError, match=r"min-replicas-to-write.*see whether its replicas"):
+        with pytest.raises(ServerError, match=r"min-replicas-to-write.*check its replicas"):
             await index.check("http://a/", "some text")
 
 

@@ -49,9 +49,16 @@ _UNREADABLE: Final = bytes(
 class Document:
     """A parsed page: its blocks, links and metadata.
 
-    `encoding` is the encoding it was decoded from, and `url` its URL, if known.  The functions of
-    this package read `flat` and `head`.  `is_binary` means that it is not a page but a file such
-    as a PDF or an image.
+    Attributes
+    ----------
+    flat, head
+        Its blocks and its metadata, for the functions of this package.
+    encoding
+        The encoding that it was decoded from.
+    url
+        Its URL, if known.
+    is_binary
+        Whether it is not a page but a file, such as a PDF or an image.
     """
 
     flat: Flat
@@ -62,7 +69,7 @@ class Document:
 
 
 class Link(NamedTuple):
-    """A link as written in the page: not joined with the base, not cleaned."""
+    """A link as written in the page: neither joined with the base nor cleaned."""
 
     href: str
     nofollow: bool
@@ -85,11 +92,29 @@ def parse(
 ) -> Document:
     """Parse a page once, for links, robots, title and main text alike.
 
-    `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
-    an empty or broken page gives an empty document.  `text` is the decoded text, if `html` is UTF-8
-    that the caller has decoded.  `known` may supply the result of `walk_tree` for a page within all
-    limits: it takes the text and returns that result, or None.
+    Anything parses: an empty or broken page gives an empty document.
 
+    Parameters
+    ----------
+    html
+        The page, as text or bytes.
+    url
+        Its URL, for the document.
+    content_type
+        The value of the HTTP header ``Content-Type``. It counts for bytes only.
+    text
+        The decoded text, if *html* is UTF-8 that the caller has decoded.
+    known
+        Takes the text of a page within all limits, and returns the result of `walk_tree` if it
+        has that already, or None.
+
+    Returns
+    -------
+    Document
+        For :func:`strip_chrome`, :func:`links`, :func:`robots` and the other functions here.
+
+    Examples
+    --------
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
@@ -296,7 +321,7 @@ def title(document: Document) -> str:
 
 
 def base(document: Document) -> str | None:
-    """Return the href of the base element, with which links have to be joined."""
+    """Return the `href` of the base element, to join links with; None if there is none."""
     return document.head.base
 
 
@@ -314,8 +339,22 @@ def links(document: Document) -> Iterator[Link]:
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:
-    """Return what `<meta name="robots">` (or one that names `agent`) forbids.
+    """Return what the page's `<meta name="robots">` forbids.
 
+    Parameters
+    ----------
+    document
+        The page.
+    agent
+        The name of a crawler: a tag that names it counts as well.
+
+    Returns
+    -------
+    Robots
+        Two bools, ``noindex`` and ``nofollow``. A header ``X-Robots-Tag`` has no effect here.
+
+    Examples
+    --------
     >>> robots(parse('<meta name="robots" content="noindex, follow">'))
     Robots(noindex=True, nofollow=False)
     """
@@ -327,5 +366,5 @@ def robots(document: Document, agent: str = "robots") -> Robots:
 
 
 def canonical(document: Document) -> str | None:
-    """Return the URL that the page names as canonical (`rel=canonical`), not joined."""
+    """Return the URL that the page names as canonical, as written; None if it names none."""
     return document.head.canonical

@@ -21,12 +21,14 @@ _YEAR: Final = re.compile(r"[12]\d{3}")
 
 
 def published(document: Document) -> str | None:
-    """Return the date of publication as written in the page; None if it has none.
+    """Return the date of publication, as written in the page; None if it has none.
 
     The first of these with a year in it counts: meta tags (Open Graph, schema.org, Dublin Core),
-    time elements with `pubdate` or `itemprop=datePublished`, JSON-LD, other meta tags (`pubdate`,
-    `date`).
+    time elements with ``pubdate`` or ``itemprop=datePublished``, JSON-LD, other meta tags
+    (``pubdate``, ``date``).
 
+    Examples
+    --------
     >>> from .document import parse
     >>> published(parse('<meta property="article:published_time" content="2026-05-01">'))
     '2026-05-01'

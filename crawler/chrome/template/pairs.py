@@ -51,6 +51,8 @@ class Pairs(NamedTuple):
 def block_hash(text: str) -> int:
     """Return a stable 64-bit hash of a block, ignoring digits and the case of ASCII letters.
 
+    Examples
+    --------
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
     """

@@ -26,8 +26,16 @@ _LEARNT: Final = 0x5EED1E55
 class SharedTemplate:
     """One site's template, learnt from pages seen here and shared by other workers.
 
-    Workers share a log of pairs that only grows. ``length`` is the number of its entries known
-    here, and ``asked`` says whether the log was read before the site's first page.
+    Workers share a log of pairs that only grows.
+
+    Attributes
+    ----------
+    known
+        The hashes of pairs that are chrome, for :func:`strip_chrome`.
+    length
+        The number of entries of the log that are known here.
+    asked
+        Whether the log was read before the site's first page.
     """
 
     __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")

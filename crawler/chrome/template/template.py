@@ -163,15 +163,27 @@ class Known(frozenset[int]):
 class SiteTemplate:
     """Counts, for one site, on how many different texts each pair of blocks was seen.
 
-    A pair is chrome if at least `least_pages` different texts have it, never fewer than two, and at
-    least `least_share` of all texts seen.  Each text counts once: a page with three URLs is one
-    page.  So does each URL: what the versions of a page share is not chrome.  Pairs of main text
-    have to be on nearly all pages: so an article's copies, print view or second page do not make
-    its paragraphs chrome, nor do tables with some common rows.
+    Each text counts once: a page with three URLs is one page. So does each URL: what the versions
+    of a page share is not chrome. Pairs of main text have to be on nearly all pages: so an
+    article's copies, print view or second page do not make its paragraphs chrome, nor do tables
+    with some common rows.
 
     Memory is bounded: most pairs never come back, so a pair is only counted when it is seen again,
     and the least recently seen are forgotten first.
 
+    Parameters
+    ----------
+    least_pages
+        A pair is chrome if at least so many different texts have it, never fewer than two,
+    least_share
+        and at least this share of all texts seen, 0 to 1.
+    kept_share
+        The same for pairs of main text, 0 to 1.
+    max_pairs
+        The number of pairs that are counted at a time.
+
+    Examples
+    --------
     >>> template = SiteTemplate()
     >>> for page in range(3):
     ...     template.observe({1: False, 100 + page: False}, content=page)

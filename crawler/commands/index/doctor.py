@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 HELP = "Check the add-on in this project, with remedies"
 
 _COMPILE = (
-    "install a C compiler and Python's headers (Debian: apt install gcc python3-dev) and install "
-    "the package again, in a clone: python hatch_build.py"
+    "install a C compiler and Python's headers (Debian: apt install gcc python3-dev), then install "
+    "the package again (in a clone: python hatch_build.py)"
 )
 
 
@@ -66,7 +66,7 @@ def _of_scrapy(settings: Mapping[str, Any]) -> Iterator[Finding]:
     )
     yield Finding(
         "compiled",
-        "yes" if COMPILED else "no: main texts take about twice as long",
+        "yes" if COMPILED else "no: pages take two to three times as long",
         "" if COMPILED else _COMPILE,
     )
 

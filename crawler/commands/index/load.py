@@ -38,14 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILES",
         nargs="+",
-        help="files, folders or patterns, of copies the first is kept",
+        help="files, folders or patterns; of copies, the first is kept",
     )
     parser.add_argument(
         "--processes",
         type=make_integer_type(1, 256),
         metavar="N",
         default=os.cpu_count() or 1,
-        help="that compute fingerprints (default: as many as there are cores, %(default)s)",
+        help="number of processes (default: one for each core, here %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json({**facts, **counts})
     else:
         rows = [["pages", pages], *sorted(result.verdicts.items())]
-        rows += [["unreadable", result.unreadable], ["binary", binary], ["passed over", skipped]]
+        rows += [["unreadable", result.unreadable], ["binary", binary], ["skipped", skipped]]
         rows += [["seconds", round(result.seconds, 1)]]
         print_table("Loaded", ["fact", "value"], rows)
     known = pages + result.resumed

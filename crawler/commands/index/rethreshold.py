@@ -54,14 +54,14 @@ def _print_decisions(found: Rethreshold) -> None:
         ["threshold of the index", found.before],
         ["other threshold", found.after],
         ["near-duplicates now", found.near],
-        ["of these, below the other threshold", len(found.released)],
-        ["of these, different texts", found.texts],
+        ["near-duplicates below the other threshold", len(found.released)],
+        ["different texts among them", found.texts],
         ["near-duplicates whose interval contains it", found.uncertain],
     ]
     if found.after < found.before:
         facts += [
             ["kept pages compared", found.compared],
-            ["of these, copies at the other threshold", found.dropped],
+            ["kept pages that would be copies", found.dropped],
         ]
     print_table("", ["fact", "value"], facts)
     shown_pages = _PAGES if is_terminal() else None

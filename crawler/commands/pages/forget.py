@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             rows = [
                 [url, "forgotten" if was_there else "not known"] for url, was_there in known.items()
             ]
-            print_table("", ["page", "what became of it"], rows)
+            print_table("", ["page", "result"], rows)
     unknown = [url for url, was_there in known.items() if not was_there]
     for url in unknown:
         print_notice(describe_unseen(url))

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     else:
         said = {url: "seen later" if url in later else "not known" for url in noted}
         rows = [[url, "gone" if is_noted else said[url]] for url, is_noted in noted.items()]
-        print_table("", ["page", "what became of it"], rows)
+        print_table("", ["page", "result"], rows)
     missed = [url for url, is_noted in noted.items() if not is_noted]
     for url in missed:
         later_seen = f"{url!r} was seen at a later time than this machine's clock shows"

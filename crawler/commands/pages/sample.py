@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--similarity",
         type=parse_span,
         metavar="LOW-HIGH",
-        help="of near and exact, such as .80-.85",
+        help="range of similarities, of near and exact, such as .80-.85",
     )
     parser.add_argument("--host", help="only pages of this host")
     parser.add_argument(

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to",
         action="append",
         metavar="HOST",
-        help="only places on this host (with its port, if it has one); may be given again",
+        help="only places on this host (with its port, if it has one); can be repeated",
     )
     parser.add_argument(
         "-o", "--output", type=output_file, metavar="FILE", help="write it to a file"

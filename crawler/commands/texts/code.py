@@ -17,7 +17,7 @@ HELP = "The phonetic codes of words"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("word", nargs="+", metavar="WORD")
+    parser.add_argument("word", nargs="+", metavar="WORD", help="a word without spaces")
     parser.add_argument("--json", action="store_true", help="print JSON: word to name to code")
 
 

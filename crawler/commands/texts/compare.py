@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="the known document")
     parser.add_argument("b", metavar="B", help="the new document")
     parser.add_argument(
-        "--unit", choices=["word", "char"], help="of shingles (default: DEDUP_SHINGLE_UNIT)"
+        "--unit", choices=["word", "char"], help="unit of shingles (default: DEDUP_SHINGLE_UNIT)"
     )
     parser.add_argument(
         "--size",
         type=make_integer_type(1, 100),
         metavar="N",
-        help="of shingles (default: DEDUP_SHINGLE_SIZE)",
+        help="units in a shingle (default: DEDUP_SHINGLE_SIZE)",
     )
     parser.add_argument(
         "--step",

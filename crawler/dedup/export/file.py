@@ -204,7 +204,7 @@ def _read_members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes
             parts.append(part)
             size += len(part)
             if size > _LARGEST:
-                raise InputError(f"{str(path)!r} is not an exported index: its lines have no end")
+                raise InputError(f"{str(path)!r} is not an exported index: its lines are too long")
             taken += len(rest) - len(unpacker.unused_data)
             rest = unpacker.unused_data
             if not unpacker.eof and not (rest := file.read(_CHUNK)):

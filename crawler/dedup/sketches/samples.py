@@ -164,7 +164,7 @@ class ModuloSample(Method):
         """The score of the page with sketch *b* for the text with sketch *a*."""
         for modulus in (int(a[0]), int(b[0])):
             if modulus not in (self.modulus << times for times in range(TABLE_KEY_BITS + 1)):
-                raise ValueError(f"a sample modulo {modulus} is none of {self.modulus}, doubled")
+                raise ValueError(f"a sample's modulus {modulus} is not {self.modulus} times 2**n")
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
         ours, theirs = _halve_sample(a[1:], doublings), _halve_sample(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))

@@ -105,7 +105,7 @@ class Parameters:
             return ""
         if found.get("seed", "").startswith(SECRET):
             return ", DEDUP_SEED to the number that the index was made with"
-        return " and leave DEDUP_SEED unset, for the index has drawn its seed"
+        return " and leave DEDUP_SEED unset, because the index drew its own"
 
     def _order_hint(self, found: Mapping[str, str]) -> str:
         """What to set where the orders differ: the ranks of two cannot be compared."""

@@ -83,10 +83,9 @@ class Restorer:
             if UNFINISHED not in found:
                 if found.get("digest") != self._digest:
                     raise ParameterMismatch(
-                        f"the index {self._store.namespace!r} has other parameters than that in "
-                        f"the file, which are called the settings here: "
-                        f"{self._parameters.describe_differences(found)}; import it under another "
-                        "DEDUP_NAMESPACE"
+                        f"the index {self._store.namespace!r} has other parameters than the file "
+                        f"(here called settings): {self._parameters.describe_differences(found)}; "
+                        "import it under another DEDUP_NAMESPACE"
                     )
                 return
             self.is_new = True

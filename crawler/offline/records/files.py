@@ -123,9 +123,7 @@ def _local_files(pattern: str) -> list[File]:
         names = sorted(str(one) for one in path.rglob("*") if one.is_file())
         names = [name for name in names if format_of(name) and not _is_hidden(name, pattern)]
         if not names:
-            raise InputError(
-                f"the folder {pattern!r} holds no file that can be read; known: {_NAMES}"
-            )
+            raise InputError(f"the folder {pattern!r} holds no file of a known type: {_NAMES}")
     else:
         names = [pattern] if path.exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
     if not names:

@@ -281,7 +281,7 @@ class AskAgain:
             self._count("dedup/not_asked_again")
         if self.asked:
             logger.info(
-                "Requested %s again whose original had changed, was gone or had not come: %d kept",
+                "Requested %s again whose original had changed, was gone or was not seen: %d kept",
                 counted(len(self.asked), "dropped page"),
                 self.kept,
             )

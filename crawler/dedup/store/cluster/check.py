@@ -200,7 +200,7 @@ class SpreadCheck(SpreadSettlement):
     async def _pause_attempt(self, asked: Asked, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > asked.deadline:
             raise ServerError(
-                "another worker that checks the same page gives no answer; see whether it hangs"
+                "another worker that checks the same page gives no answer; check whether it hangs"
             )
         await asyncio.sleep(pause)
         return min(2 * pause, _LONGEST_PAUSE)

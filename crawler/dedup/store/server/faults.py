@@ -27,7 +27,7 @@ _BUSY = Fault(
     True,
 )
 _CLUSTER_DOWN = Fault(
-    "the cluster is down: slots without a node that answers; see CLUSTER INFO on its nodes", True
+    "the cluster is down: slots without a node that answers; run CLUSTER INFO on its nodes", True
 )
 _FAILOVER = Fault(
     "a failover is under way and the service has no primary yet; pages can be checked again "
@@ -35,8 +35,7 @@ _FAILOVER = Fault(
     True,
 )
 _FULL = Fault(
-    "the server is full; raise its maxmemory, or free memory by forgetting pages that are "
-    "no longer needed",
+    "the server is full; raise its maxmemory, or forget pages that you no longer need",
     True,
 )
 _LOADING = Fault("the server is still loading its data; wait until it is done", True)
@@ -65,8 +64,8 @@ _REFUSED = Fault(
     "nothing listens there (connection refused); start the server, or correct host and port", True
 )
 _SAVING = Fault(
-    "the server cannot write its data to disk and refuses writes; make room on its disk "
-    "and see its log",
+    "the server cannot write its data to disk and refuses writes; free space on its disk "
+    "and check its log",
     True,
 )
 _SCRIPT_KILLED = Fault("the index's script was ended with SCRIPT KILL; check again", True)
@@ -76,7 +75,8 @@ _TOO_MANY_FILES = Fault(
     True,
 )
 _TIMEOUT = Fault(
-    "the server gave no answer in time; see its load and the network, or raise DEDUP_TIMEOUT", True
+    "the server gave no answer in time; check its load and the network, or raise DEDUP_TIMEOUT",
+    True,
 )
 _TLS = Fault(
     "no secure connection (TLS): {}; use rediss:// only with a server that speaks TLS, and name "
@@ -84,10 +84,10 @@ _TLS = Fault(
     False,
 )
 _UNKNOWN_HOST = Fault("the server's host name is not known; correct it", True)
-_UNREACHABLE = Fault("the server cannot be reached; see network, host and port", True)
+_UNREACHABLE = Fault("the server cannot be reached; check network, host and port", True)
 _LOST = Fault(
-    "the server ended the connection; see whether it runs, its log, and whether it wants TLS "
-    "(use rediss:// then)",
+    "the server ended the connection; check its log, whether it runs, and whether it requires "
+    "TLS (then use rediss://)",
     True,
 )
 _POOL = Fault(
@@ -97,13 +97,15 @@ _POOL = Fault(
 )
 _PROTOCOL = Fault(
     "what answers there does not speak the Redis protocol; correct host and port, and use "
-    "rediss:// if the server wants TLS",
+    "rediss:// if the server requires TLS",
     False,
 )
 _CLUSTER_WANTED = Fault(
     "the server is a node of a cluster; use redis+cluster://host:port in DEDUP_REDIS_URL", False
 )
-_NO_SENTINEL = Fault("the server is no sentinel; use redis://host:port in DEDUP_REDIS_URL", False)
+_NO_SENTINEL = Fault(
+    "the server is not a sentinel; use redis://host:port in DEDUP_REDIS_URL", False
+)
 _NO_SCRIPTS = Fault(
     "the server runs no scripts (EVAL); if it is a sentinel, use "
     "redis+sentinel://host:port/service in DEDUP_REDIS_URL",
@@ -114,7 +116,7 @@ _NO_CLUSTER = Fault(
 )
 _NO_PRIMARY = Fault(
     "no sentinel that answers knows a primary of that name; wait if a failover is under way, or "
-    "correct sentinels, service name and ?sentinel_password in DEDUP_REDIS_URL",
+    "correct the sentinels, the service name and ?sentinel_password in DEDUP_REDIS_URL",
     True,
 )
 FOREIGN = Fault(
@@ -123,8 +125,8 @@ FOREIGN = Fault(
     False,
 )
 DAMAGED = Fault(
-    "a record of the index is damaged; `scrapy dedup verify` names it, `scrapy dedup export` and "
-    "`import` under another DEDUP_NAMESPACE take all others along",
+    "a record of the index is damaged; `scrapy dedup verify` names it, and `scrapy dedup export` "
+    "and `import` under another DEDUP_NAMESPACE keep all others",
     False,
 )
 NO_STATE = Fault(
@@ -137,7 +139,7 @@ _REPLACED = Fault(
 )
 _NO_REPLICAS = Fault(
     "the server has too few replicas to accept writes (min-replicas-to-write); wait if a failover "
-    "is under way, else see whether its replicas run",
+    "is under way, otherwise check its replicas",
     True,
 )
 _NO_NUMBERS = Fault(

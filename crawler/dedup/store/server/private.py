@@ -238,7 +238,7 @@ class PrivateServer:
         faults = [line for line in lines if " # " in line and "WARNING" not in line]
         text = "\n".join(faults)
         if shutil.disk_usage(self.folder).free < 1 << 20 or "No space left" in text:
-            return "no space is left on the disk; make room, nothing is lost"
+            return "no space is left on the disk; free some, nothing is lost"
         if _DAMAGED.search(text):
             return self._damaged_sentence()
         return (faults or lines or ["it ended without a message"])[-1]
