@@ -19,6 +19,7 @@ import crawler
 from crawler.dedup.errors import EXTRAS
 from tests.support.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
 from tests.support.lowest import lowest, project, read
+from tests.support.release import FILLED_IN, unfinished
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
@@ -74,6 +75,31 @@ def test_there_is_one_version(wheel: Path) -> None:
     assert wheel.name.split("-")[1] == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_what_a_tag_needs_is_told(tmp_path: Path) -> None:
+    """Each file that is not filled in is named, and nothing once all are."""
+    filled = {
+        "CHANGELOG.md": f"## [Unreleased]\n\n## [{crawler.__version__}] - 2026-11-27\n\n### Added",
+        "pyproject.toml": '[project.urls]\nHomepage = "https://example.com"',
+        "mkdocs.yml": "repo_url: https://x.test\nedit_uri: edit/main/docs/\nsite_url: https://x.test",
+        "CITATION.cff": "repository-code: https://x.test\ndate-released: 2026-11-27",
+        "README.md": '```sh\npip install "scrapy-neardup[embedded]"\n```',
+        "docs/start/first-crawl.md": '```sh\npip install "scrapy-neardup[embedded]"\n```',
+    }
+    assert filled.keys() == FILLED_IN.keys()
+    (tmp_path / "docs" / "start").mkdir(parents=True)
+    for name, text in filled.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert unfinished(tmp_path) == []
+    for name, text in filled.items():
+        (tmp_path / name).write_text(text.replace("[", "").replace(": ", " "), encoding="utf-8")
+        assert unfinished(tmp_path) == [name]
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(
+        filled["CHANGELOG.md"].replace("\n\n", "\n\n- An entry.\n\n", 1), encoding="utf-8"
+    )
+    assert unfinished(tmp_path) == ["CHANGELOG.md"]
 
 
 def test_the_citation_can_be_read() -> None:

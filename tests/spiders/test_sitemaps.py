@@ -183,7 +183,7 @@ def endless(web: Web) -> Callable[[], int]:
     [
         ({}, {"max_pages": "5"}, 5, "exceed max_pages"),
         ({"_MOST_LEVELS": 1}, {}, 21, "an index nested below 1 index"),
-        ({"_MOST_INDEXES": 2}, {}, 41, "is an index, and 2 were read"),
+        ({"_MOST_INDEXES": 2}, {}, 41, "is an index, and 2 have been read already"),
         ({"_MOST_FILES": 10}, {}, 10, "exceed the limit of a crawl"),
     ],
 )
@@ -218,4 +218,4 @@ async def test_so_many_addresses_are_read_of_sitemaps(
     lines = "\n".join(f"{web.url}{path}" for path in ("/1", "/2", "/3"))
     web.answers["/sitemap.txt"] = Answer(lines.encode())
     assert (await crawl(sitemap=f"{web.url}/sitemap.txt")).paths == ["/", "/1", "/2"]
-    assert "Not all sitemaps are read: 2 URLs were in them" in caplog.text
+    assert "Not all sitemaps are read: they hold more than 2 URLs" in caplog.text
