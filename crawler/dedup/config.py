@@ -48,6 +48,8 @@ class DedupConfig(IndexSettings, CrawlSettings):
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the configuration from Scrapy settings. Unset settings get their defaults.
 
+        Examples
+        --------
         >>> DedupConfig.from_settings({"DEDUP_THRESHOLD": "0.9"}).threshold
         0.9
         >>> DedupConfig.from_settings({"DEDUP_TRESHOLD": 0.9})

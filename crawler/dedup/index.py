@@ -42,7 +42,7 @@ class DuplicateIndex(OpenIndex):
     config
         The configuration that the index was opened with.
     store
-        The index on the server, for code that reads all of it: see :mod:`.inspection`.
+        The index on the server, for code that reads all of it.
     fingerprint
         Computes from a main text what the index compares.
     crawl

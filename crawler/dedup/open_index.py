@@ -84,8 +84,10 @@ class OpenIndex:
             The server cannot be reached.
         ParameterMismatch
             The index was made with other parameters.
-        InputError, MissingExtra
-            What ``DEDUP_CORRECT`` needs is missing.
+        InputError
+            The dictionary of ``DEDUP_CORRECT`` cannot be read.
+        MissingExtra
+            A library that ``DEDUP_CORRECT`` needs is not installed.
         """
         async with open_server(config) as client:
             try:

@@ -328,6 +328,8 @@ def base(document: Document) -> str | None:
 def links(document: Document) -> Iterator[Link]:
     """Yield the links of the page in their order.
 
+    Examples
+    --------
     >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
     [Link(href='/b', nofollow=True)]
     """

@@ -91,6 +91,8 @@ class SharedTemplate:
     def take(self, start: int, pairs: bytes) -> None:
         """Add entries of the log from number `start` on, four bytes each.
 
+        Examples
+        --------
         >>> template = SharedTemplate()
         >>> template.take(0, bytes([0, 0, 0, 7]))
         >>> sorted(template.known), template.length
@@ -110,6 +112,8 @@ class SharedTemplate:
 class SiteTemplates:
     """The templates of the sites that a crawl has seen last.
 
+    Examples
+    --------
     >>> templates = SiteTemplates()
     >>> templates["example.com"] is templates["example.com"]
     True
