@@ -24,7 +24,7 @@ GUIDE = [
     ),
 ]
 MOST_WORDS = 30_000
-LONGEST_SENTENCE = 60
+LONGEST_SENTENCE = 35
 CODE = re.compile(r"^```.*?^```$|<!--.*?-->", re.DOTALL | re.MULTILINE)
 # Where a paragraph, an item of a list, a row of a table or a heading begins.
 PART = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#])")
