@@ -45,7 +45,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A text that stands for others, and those others in the order of the collection."""
+    """A representative and the texts that it stands for, in the order of the collection."""
 
     representative: int
     members: list[Member]
@@ -56,9 +56,9 @@ def similar_pairs(
 ) -> Iterator[Pair]:
     """All pairs of texts that are candidates and are verified to be similar.
 
-    Time grows with the pairs that share a key, not with all pairs; of those at the threshold,
-    bands find the share that :meth:`~.tuning.Choice.share_found` tells. Where very many texts are
-    equal, their pairs are very many.
+    Time grows with the number of pairs that share a key, not with all pairs. Of the pairs at the
+    threshold, bands find the share that :meth:`~.tuning.Choice.share_found` returns. Many equal
+    texts have very many pairs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Two texts beside each other: everything that this package can say about how alike they are."""
+"""Compares two texts by every measure that this package has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TRIALS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Shingle:
-    """A shingle: its 64-bit hash and what stands in the normalised text there."""
+    """A shingle: its 64-bit hash, and its words or characters in the normalised text."""
 
     hash: int
     text: str
@@ -65,11 +65,11 @@ def smallest_shingles(
 
 
 def smallest_overlap(a: ShingleArray, b: ShingleArray, count: int) -> Overlap:
-    """What two texts share of the *count* smallest shingles of each.
+    """The overlap of the *count* smallest shingles of two texts.
 
-    *a* and *b* are sorted, each shingle once. This is the measure of the lecture's script, whose
-    union counts what both have twice; :class:`~.sketches.SmallestN` estimates Jaccard's from the
-    same numbers.
+    *a* and *b* are uint64, sorted, each shingle once. This is the measure of the lecture's script,
+    whose union counts common shingles twice; :class:`~.sketches.SmallestN` estimates the Jaccard
+    coefficient from the same numbers.
 
     >>> ten = np.arange(10, dtype=np.uint64)
     >>> smallest_overlap(ten, ten + np.uint64(3), 10)
@@ -140,8 +140,8 @@ def compare_texts(
 ) -> Comparison:
     """Compare two texts with the shingles, sketches, bands and threshold of *config*.
 
-    The hash functions are those of its seed, or of seed 1: an index that has drawn its own seed
-    has other estimates, no better and no worse.
+    The hash functions are those of its seed, or of seed 1. An index that drew its own seed has
+    other estimates, neither better nor worse.
 
     Parameters
     ----------
@@ -150,7 +150,8 @@ def compare_texts(
     confidence
         Level of the intervals: with this probability they hold the true resemblance.
     whole
-        Whether each text is all of it, or the beginning of a longer one, which may end in a word.
+        Whether each text is complete; otherwise it is the beginning of a longer one, which may
+        end inside a word.
     """
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)

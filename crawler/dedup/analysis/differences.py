@@ -20,10 +20,10 @@ _CONTEXT: Final = 4
 
 
 class Overlap(NamedTuple):
-    """What two collections have in common, as *Shingles* (lecture 17 of EECS 440, Winter 2021)
-    counts it: ``union`` is the number of elements of the one and of the other together, so that
-    ``intersection`` counts each common element twice. The ratio is Dice's coefficient, not
-    Jaccard's.
+    """The overlap of two collections, counted as in *Shingles* (lecture 17 of EECS 440, 2021).
+
+    ``union`` is the sum of the numbers of elements of both, and ``intersection`` counts each
+    common element twice. The ratio is Dice's coefficient, not Jaccard's.
 
     >>> Overlap(413, 358).similarity, Overlap(20, 14).similarity
     (0.86682..., 0.7)
@@ -102,8 +102,9 @@ def word_changes(
 ) -> list[Change] | None:
     """The fewest changes that turn words *a* into words *b*, in their order.
 
-    None for texts that differ in more than 1,000 words: to say where would tell nothing. One that
-    is not *whole* is the beginning of a longer one: what the other has beyond its end is no change.
+    None for texts that differ in more than 1,000 words, where a list would be of no use. A text
+    that is not *whole* is the beginning of a longer one: what the other has beyond its end does
+    not count as a change.
 
     Source: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986.
 

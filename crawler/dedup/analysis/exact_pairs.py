@@ -1,6 +1,6 @@
 """All similar pairs of a collection by their exact Jaccard coefficient, by an inverted index.
 
-No sketch estimates and no band misses anything, so that it is an oracle for whoever tunes those.
+Nothing is estimated by sketches or missed by bands: an oracle for tuning those.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def exact_pairs(
     threshold: float,
     told: Callable[[int], object] = lambda number: None,
 ) -> Iterator[Pair]:
-    """All pairs of texts whose Jaccard coefficient reaches *threshold*, with that.
+    """All pairs of texts whose Jaccard coefficient reaches *threshold*, with the coefficient.
 
     Shingles are put in one order, the rarest first. Two sets that are similar enough share one of
     the first |A| - t |A| + 1 of each (Chaudhuri, Ganti and Kaushik 2006, section 4; Bayardo, Ma and

@@ -44,15 +44,15 @@ _SIGMAS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Bands of a sketch and what is to be expected of them.
+    """Bands of a sketch, and the errors and costs to expect of them.
 
     Attributes
     ----------
     name
-        Who chose: ``set`` (the settings), ``fewest`` (:func:`~.sketches.lsh.fewest_bands`) or
-        ``weighed`` (:func:`~.sketches.lsh.choose_bands`).
+        Where they come from: ``set`` (the settings), ``fewest``
+        (:func:`~.sketches.lsh.fewest_bands`) or ``weighed`` (:func:`~.sketches.lsh.choose_bands`).
     used
-        Whether the index works with it.
+        Whether the index uses them.
     bands, rows
         b bands of r values each.
     false_positives, false_negatives

@@ -1,9 +1,9 @@
 """Anchors: the few shingles of a text by which it is found inside another, or another inside it.
 
-Of a text's shingles, in the order of the text, the least hash of every window of so many is an
-anchor (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing: local algorithms for document
-fingerprinting", 2003). Windows within a passage have the same anchors wherever the passage stands.
-Beside each anchor stand a few bits of the shingles around it: they tell how much of it is there.
+In every window of a text's shingles, in the order of the text, the one with the smallest hash is
+an anchor (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing: local algorithms for document
+fingerprinting", 2003). Windows within a passage have the same anchors in whatever text the passage
+is. With each anchor come a few bits of the shingles around it: they tell how much of it a text has.
 """
 
 from __future__ import annotations
@@ -47,8 +47,16 @@ _VALUES: Final = np.uint64(15)  # of a check; 0 stands for a place outside the t
 
 
 class ShareEstimate(NamedTuple):
-    """About which share of a text's shingles another has: what was found of so many ``anchors`` and
-    their checks, and the standard ``error``.
+    """An estimate of the share of a text's shingles that another text has.
+
+    Attributes
+    ----------
+    share
+        The estimate, 0 to 1.
+    anchors
+        The number of anchors that it rests on, with their checks.
+    error
+        Its standard error.
     """
 
     share: float
@@ -57,10 +65,16 @@ class ShareEstimate(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """A shingle that is the least of a window.
+    """A shingle with the smallest hash in a window.
 
-    ``key`` is that in a table, ``checks`` tell of eight shingles around it, four bits each, 0 where
-    the text has none; ``reach`` is the size of the largest window whose least it is.
+    Attributes
+    ----------
+    key
+        Its table key.
+    checks
+        Four bits of each of eight shingles around it; 0 where the text has none.
+    reach
+        The size of the largest window in which its hash is the smallest, in shingles.
     """
 
     key: int
@@ -71,9 +85,9 @@ class Anchor(NamedTuple):
 def find_anchors(hashes: ShingleArray) -> bytes:
     """The anchors of a text, packed, by its shingles in the order of the text.
 
-    A text of less than :data:`LEAST_WORDS` words has none. It is looked for in others, and others
-    in it, by all of them; an index keeps those of :func:`stored_anchors`. A shingle that is an
-    anchor at several places comes as often, one behind the other, with what is around it there.
+    A text of less than :data:`LEAST_WORDS` words has none. All of them serve to look for the text
+    in others, and for others in it; an index keeps those of :func:`stored_anchors`. A shingle that
+    is an anchor in several places is listed once for each, with the checks of that place.
     """
     count = len(hashes)
     if count + SIZE - 1 < LEAST_WORDS:
@@ -96,13 +110,14 @@ def find_anchors(hashes: ShingleArray) -> bytes:
 
 @lru_cache(maxsize=256)  # a page is compared with several
 def read_anchors(packed: bytes) -> tuple[Anchor, ...]:
-    """The anchors that :func:`find_anchors` has packed."""
+    """Unpack the anchors that :func:`find_anchors` has packed."""
     return tuple(Anchor(*one) for one in _PACKED.iter_unpack(packed))
 
 
 def stored_anchors(packed: bytes, words: int) -> bytes:
-    """What an index keeps of a page of so many words: of each anchor that is the least of a window
-    of a tenth of the page, its key and its checks.
+    """The anchors that an index keeps for a page of so many words, with their keys and checks.
+
+    These are the smallest in a window of a tenth of the page.
     """
     found = _of_windows(packed, _window_of(words))[:_MOST_STORED]
     return b"".join(_STORED.pack(one.key, one.checks) for one in found)
@@ -124,14 +139,14 @@ def asked_keys(packed: bytes) -> list[bytes]:
 
 
 def are_anchors(packed: bytes) -> bool:
-    """Whether bytes that come from elsewhere can be packed anchors."""
+    """Whether bytes from elsewhere are valid packed anchors."""
     if len(packed) % _PACKED.size or len(packed) > _MOST * _PACKED.size:
         return False
     return _are_keys([one.key for one in read_anchors(packed)])
 
 
 def are_stored(stored: bytes) -> bool:
-    """Whether bytes that come from elsewhere can be anchors that an index keeps."""
+    """Whether bytes from elsewhere are valid anchors as an index keeps them."""
     if len(stored) % STORED_BYTES or len(stored) > _MOST_STORED * STORED_BYTES:
         return False
     return _are_keys([key for key, _ in _STORED.iter_unpack(stored)])
@@ -152,15 +167,16 @@ def mask_anchors(packed: bytes, mask: int) -> bytes:
 
 
 def share_in_known(packed: bytes, stored: bytes, known_words: int) -> ShareEstimate:
-    """About which share of a page's shingles a known longer page has, of so many words, whose
-    anchors an index keeps.
+    """Estimate the share of a page's shingles that a known longer page has.
+
+    The index keeps the anchors of that page, which has so many words.
     """
     wanted = [(one.key, one.checks) for one in _of_windows(packed, _window_of(known_words))]
     return _estimate_share(wanted, list(_STORED.iter_unpack(stored)))
 
 
 def share_of_known(packed: bytes, stored: bytes) -> ShareEstimate:
-    """About which share of a known shorter page's shingles a page has, whose anchors are packed."""
+    """Estimate the share of a known shorter page's shingles that a page with packed anchors has."""
     there = [(one.key, one.checks) for one in read_anchors(packed)]
     return _estimate_share(list(_STORED.iter_unpack(stored)), there)
 

@@ -40,10 +40,10 @@ class FastSimilaritySketch(BandedMethod):
 
     All shingles are thrown into the n bins, round after round with a new hash function, until no
     bin is empty; after n rounds, the n-th more fill one bin each. A bin keeps the shingle of the
-    first round that reached it, and of those the one with the least hash. Values of two sketches
+    first round that reached it; of several, the one with the smallest hash. Values of two sketches
     agree with probability J as those of n independent permutations do, with a variance that is
     never above J(1-J)/n and well below it once shingles are not many times the bins. Errors and
-    intervals are those of n independent trials, and so rather too wide.
+    intervals are those of n independent trials, so they are slightly too wide.
 
     A hash function of a round is multiplication by an odd number modulo 2**64, the high bits being
     the bin: shingle hashes are random already, which is what pairwise independence needs to behave

@@ -37,7 +37,7 @@ class Method(ABC):
     min_matches
         Keys that candidates share at the least.
     least_similarity
-        What an index asks of copies at the least, whatever its threshold.
+        The lowest similarity of copies in an index, whatever its threshold.
     shape
         Of sketches that :meth:`estimate` compares; None where it depends on the text, or where
         any two of one shape compare.

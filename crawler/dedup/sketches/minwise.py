@@ -22,7 +22,7 @@ _HELD: Final = 1 << 20
 
 
 class MinwisePermutations(BandedMethod):
-    """The least value of the shingles under each of k random permutations.
+    """The smallest value of the shingles under each of k random permutations.
 
     Two texts agree on one with probability J, and k independent permutations are k Bernoulli
     trials: standard error sqrt(J(1-J)/k) (Broder, Charikar, Frieze, Mitzenmacher, "Min-wise
@@ -54,14 +54,14 @@ class MinwisePermutations(BandedMethod):
 
 
 class OnePermutation(BandedMethod):
-    """One permutation whose range is cut into k bins, each keeping its least value.
+    """One permutation whose range is cut into k bins, each keeping its smallest value.
 
     Source: Li, Owen, Zhang, "One permutation hashing", NIPS 2012. A bin that no shingle fell into
     takes the value of another bin, chosen at random but alike in all texts (Shrivastava, "Optimal
     densification for fast and accurate minwise hashing", ICML 2017). The variance is about
-    J(1-J)/k where shingles are many times the bins. Where they are a third of them it is a fifth
-    above that, half at 20 shingles and two thirds at 5, and the interval is too narrow: of 50
-    shingles or fewer, one of 95 % holds J nine times in ten.
+    J(1-J)/k if there are many times more shingles than bins. With a third as many shingles as bins
+    it is a fifth above that, half at 20 shingles and two thirds at 5, and the interval is too
+    narrow: with 50 shingles or fewer, a 95 % interval contains J nine times in ten.
 
     A sketch is uint32 of shape (num_hashes,).
     """

@@ -102,7 +102,7 @@ def odd_sketches(
 def estimate_odd(
     odd: int, members_a: int, members_b: int, level: int, *, bits: int, confidence: float = 0.95
 ) -> Estimate:
-    """The Jaccard resemblance of two sets whose sketches differ in `odd` of `bits` bits.
+    """Estimate the Jaccard resemblance of two sets whose sketches differ in `odd` of `bits` bits.
 
     The error has two parts: members of the difference that fall on one bit (variance of the odd
     bits: section 3.1 of the paper), and above level 0 the sample (binomial).
@@ -195,7 +195,7 @@ def compare_odd(
 ) -> Estimate | None:
     """Estimate the resemblance of a stored set to another, which is sketched at several levels.
 
-    `differ` tells that the sets are known to be unequal, see :func:`measure_difference`. None if
+    `differ` says that the sets are known to be unequal, see :func:`measure_difference`. None if
     they have no level in common: sets of such different sizes are not similar.
     """
     found = measure_difference(known, other, differ=differ)

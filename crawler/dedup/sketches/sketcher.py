@@ -1,4 +1,4 @@
-"""The front door of this room: text in, sketch out, whatever the method."""
+"""The entry point of this package: text in, sketch out, whatever the method."""
 
 from __future__ import annotations
 

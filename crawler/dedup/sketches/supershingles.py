@@ -23,16 +23,16 @@ _ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # what the normal distribution
 
 
 class Supershingles(Method):
-    """Runs of minwise values, hashed; look-up alone finds and nearly decides.
+    """Hashes of runs of minwise values; the look-up alone nearly decides.
 
     The 84 values of a sketch are cut into 6 runs of 14. A run is equal with probability J**14, so
     that pages that share two of six are near copies: at J = 0.95 nine tenths of pairs do, at 0.8
     one in forty (Broder, "Identifying and filtering near-duplicate documents", CPM 2000, section 3;
     Fetterly, Manasse, Najork, "On the evolution of clusters of near-duplicate web pages", 2003).
-    Shorter runs find less similar pages. The share of equal runs to the power of 1/14 estimates J,
-    coarsely: it knows seven values. The runs are Bernoulli trials; the interval of their share is
-    carried through the root, the error by the delta method. Where no run is equal, that has none:
-    the error is then the root of Wilson's upper end at one standard deviation.
+    Shorter runs find less similar pages. The share of equal runs to the power of 1/14 is a coarse
+    estimate of J, with seven possible values. The runs are Bernoulli trials; the ends of the
+    interval are roots of those of their share, and the error follows from the delta method. If no
+    run is equal, the error is the root of Wilson's upper end at one standard deviation.
 
     A sketch is uint64 of shape (num_hashes // rows,).
 

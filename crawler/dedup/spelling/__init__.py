@@ -1,1 +1,1 @@
-"""Correction of misread and mistyped words: a dictionary, what is like a word, and its context."""
+"""Correction of misread and mistyped words by a dictionary, similar words and the context."""

@@ -1,4 +1,4 @@
-"""What an unknown or unlikely word may have been meant to be, and what speaks for each of it."""
+"""Candidate corrections of unknown or unlikely words, with their features."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PART_SELDOM: Final = -11.0
 
 
 class Choice(NamedTuple):
-    """What words may have been meant to be, each word itself before all others that it may be.
+    """The candidate corrections of words; the first choice of each word is the word itself.
 
     ``counts``
         How many choices each word has, itself among them.

@@ -1,4 +1,4 @@
-"""What was meant: the most probable words, given those that were read and the words around them."""
+"""The most probable words, given the words as read and the words around them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Reader:
         self._weights = np.array(weights, np.float32)
 
     def error_share(self, page: Page) -> float:
-        """Share of the words that are probably errors; 0 for a page that is to be left alone."""
+        """Share of the words that are probably errors; 0 for a page that is not to be corrected."""
         derives = self._derives
         unknown = np.flatnonzero(page.numbers < 0)
         if len(unknown) <= _NOISY * len(page):
@@ -118,7 +118,7 @@ class Reader:
         return self._dictionary.find_numbers(wholes)
 
     def join_halves(self, page: Page) -> list[Correction]:
-        """Words whose halves stand apart: at the ends of lines, or where a scanner saw a gap."""
+        """Join words that are split at the end of a line, or where a scanner saw a gap."""
         found: list[Correction] = []
         places = page.partings
         wholes = self._find_wholes(page, places)
@@ -163,7 +163,7 @@ class Reader:
         return better
 
     def find_doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
-        """The words that may be wrong on a page with that share of errors; None: none of them.
+        """The doubtful words of a page with that share of errors; None if there are none.
 
         *thorough*: also those that are hardly ever meant to be others.
         """
@@ -224,7 +224,7 @@ class Reader:
         return scores < np.where(numbers < _FREQUENT, *limits)
 
     def replace_words(self, page: Page, errors: float) -> list[Correction]:
-        """Words instead of which others were meant, on a page with that share of errors."""
+        """The corrections of words on a page with that share of errors."""
         doubts = self.find_doubts(page, errors)
         if doubts is None:
             return []

@@ -53,10 +53,10 @@ def parse_setting(value: str) -> tuple[str, str]:
 
 
 def version_setting(value: str) -> str:
-    """What an index keeps of the setting, so that texts corrected in different ways never mix.
+    """The setting with its version, which an index stores: differently corrected texts never mix.
 
-    Of a file of words, what is in it as well: its name stays when words are added. Raises what
-    :func:`~.spelling.dictionary.load_dictionary` does.
+    For a file of words, it includes a digest of the content, as the name stays when words are
+    added. Raises what :func:`~.spelling.dictionary.load_dictionary` does.
 
     >>> version_setting("typos:de"), version_setting("dsound")
     ('typos:de, version 10', 'dsound, version 6')
@@ -102,14 +102,14 @@ def load_corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
 
 
 class ContextCorrector:
-    """Corrects words by what they are like and by the words around them.
+    """Corrects words by similar words and by the words around them.
 
     Attributes
     ----------
     dictionary
         The words that it knows.
     reader
-        What it finds the corrections with.
+        Finds the corrections.
     """
 
     def __init__(self, source: str = "en") -> None:
@@ -124,7 +124,7 @@ class ContextCorrector:
         return text
 
     def correct_in_steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
-        """What is corrected of *text*: halves of words are joined, then words replaced."""
+        """Return *text* with the halves of words joined, then words replaced."""
         if len(text) > _LONGEST:
             return
         page, reader = Page(text, self.dictionary), self.reader

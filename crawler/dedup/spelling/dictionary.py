@@ -63,7 +63,7 @@ _OWN: Final = 1000
 
 
 class Dictionary:
-    """Words of a language, numbered from the most frequent on.
+    """The words of a language, numbered from the most frequent one on.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Dictionary:
     words
         The words in their order.
     digest
-        What tells files of one name apart; empty for words of a package.
+        Distinguishes files of one name; empty for words of a package.
     """
 
     digest = ""
@@ -156,7 +156,7 @@ class Dictionary:
 
     @cached_property
     def nearby(self) -> Nearby:
-        """Look-up of the words that are like a given one; made when first used."""
+        """Finds the words that are similar to a given one; made when first used."""
         return Nearby(self.words[:_OFFERED])
 
     def measure_gain(
@@ -172,8 +172,8 @@ class Dictionary:
         Returns
         -------
         numpy.ndarray
-            log P(second | first) / P(second), of that length; 0 where either is -1. That a pair is
-            not listed says the more, the more often it would occur by chance.
+            float64 of that length: log(P(second | first) / P(second)), 0 where either is -1. A
+            pair that is not listed counts the more, the more often it would occur by chance.
         """
         if self.by_pair is None:
             return np.zeros(len(first))
@@ -190,9 +190,9 @@ def load_dictionary(source: str = "en") -> Dictionary:
 
     English comes from symspellpy (82,765 words that are both in SCOWL and in Google Books n-grams,
     and their pairs; MIT) with the 29,000 most frequent of wordfreq; other languages from wordfreq
-    (Apache-2.0, its data CC BY-SA 4.0). A file has a word a line, or a word and its frequency;
-    where no frequencies are given, frequent words come first. What is longer than 64 letters is
-    no word.
+    (Apache-2.0, its data CC BY-SA 4.0). A file has one word in each line, or a word and its
+    frequency; without frequencies, frequent words come first. Longer words than 64 letters are
+    left out.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def load_dictionary(source: str = "en") -> Dictionary:
 
 
 def is_file(source: str) -> bool:
-    """Whether a dictionary is that of a file, not of a language."""
+    """Whether a dictionary comes from a file, not from a package."""
     return "/" in source or "." in source
 
 

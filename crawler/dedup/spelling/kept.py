@@ -1,4 +1,4 @@
-"""The choices of words that were looked up before are kept."""
+"""A cache of the candidate corrections of words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
 
 
 class Choices:
-    """Finds the choices of words, and keeps them."""
+    """Finds the candidate corrections of words, and caches them."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._found: Callable[[list[str]], Choice] = Finder(dictionary)

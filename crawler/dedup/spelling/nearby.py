@@ -1,4 +1,4 @@
-"""Which words of a dictionary are like a given one, for many words at once."""
+"""Dictionary words that are similar to given ones, found for many words at once."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Likeness:
 
 
 class Nearby:
-    """Finds *words* within two edits, many within three, and those of the same strokes.
+    """Finds *words* within two edits, many within three, and those with the same strokes.
 
     Garbe's symmetric deletes ("1000x faster spelling correction", 2012): two words within n edits
-    share a form of themselves with up to n letters left out. The forms of all words are hashed
+    have a form with up to n letters left out in common. The forms of all words are hashed
     into buckets; a page's words are looked up together. *words* come with the most frequent first.
     """
 
@@ -91,11 +91,10 @@ class Nearby:
         return np.array(strokes_of(self.words), np.object_)
 
     def find_nearby(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
-        """What is like each of *words*, up to *most* edits away (1 or 2, for all or for each of
-        them) or of the same strokes.
+        """Words similar to each of *words*: up to *most* edits away, or with the same strokes.
 
-        Short words are given one edit, long ones three where others have two, and none is like
-        itself.
+        *most* is 1 or 2, for all words or for each. Short words get one edit, long ones three
+        instead of two. No word is similar to itself.
         """
         distance, of_pairs = _load_rapidfuzz()
         lengths = np.fromiter(map(len, words), np.int64, len(words))

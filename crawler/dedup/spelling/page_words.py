@@ -1,4 +1,4 @@
-"""Which words of a page may be corrected at all: not names, not code, not another language."""
+"""Which words of a page may be corrected: no names, no code, no other language."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Page:
     def find_touchable(
         self, places: NDArray[np.int64], *, noisy: bool = False
     ) -> NDArray[np.int64]:
-        """Those of the words at *places* that may be corrected, were they wrong.
+        """Those of the words at *places* that may be corrected if they are wrong.
 
         Names may be if the page is *noisy*, and less need be left of the language.
         """
@@ -161,7 +161,7 @@ class Page:
         return apart
 
     def are_names(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether words begin with a capital letter though they begin no sentence."""
+        """Whether words begin with a capital letter inside a sentence."""
         starts = self.starts[places]
         capital = self._kinds[starts + 1] == _CAPITAL
         found: NDArray[np.bool_] = capital & self._follow_space(starts)
@@ -176,7 +176,7 @@ class Page:
         return found
 
     def gap_after(self, place: int) -> str:
-        """What stands between a word and the next."""
+        """The text between a word and the next one."""
         return self.text[self.ends[place] : self.starts[place + 1]]
 
     @cached_property

@@ -23,11 +23,11 @@ _MOST_KEPT: Final = 1 << 16
 
 
 class PhoneticRepair:
-    """What a word that is in no dictionary was meant to be, by its phonetic code (Figure 2).
+    """The correction of a word that no dictionary has, by its phonetic code (Figure 2).
 
-    The dictionary words of the same code, the closest in edit distance of them first; if there are
-    none, the closest word at all, up to an edit distance of 2. Of equally close words the more
-    frequent one, on which the paper says nothing.
+    Among the dictionary words with the same code, the closest in edit distance; if there are none,
+    the closest of all words, up to an edit distance of 2. Of equally close words, the more
+    frequent one; the paper leaves that open.
     """
 
     def __init__(self, dictionary: Dictionary, name: str = "dsound") -> None:

@@ -1,4 +1,4 @@
-"""How words are written when they are looked up: letters as the comparison of texts has them."""
+"""The spelling under which words are looked up: letters as in the comparison of texts."""
 
 from __future__ import annotations
 

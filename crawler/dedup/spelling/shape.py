@@ -1,4 +1,4 @@
-"""What a word looks like to a reader of bad print: the strokes of its letters."""
+"""What a word looks like in bad print: the strokes of its letters."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ _MOST_KEPT: Final = 1 << 16
 def draw_strokes(word: str) -> str:
     """The strokes of a lower-case *word*: ``i`` upright, ``c`` round, other letters themselves.
 
-    Letters that scanners take for each other have the same: rn and m, cl and d, li and h, e and c
-    and o, i and l and t.
+    Letters that scanners confuse have the same strokes: rn and m, cl and d, li and h, e and c and
+    o, i and l and t.
 
     >>> draw_strokes("member") == draw_strokes("monibcr")
     True
@@ -63,7 +63,7 @@ def draw_strokes(word: str) -> str:
 
 
 def strokes_of(words: Sequence[str]) -> list[str]:
-    """The :func:`draw_strokes` of all *words*, of which none has a line end."""
+    """The strokes of all *words*, see :func:`draw_strokes`; none may contain a line end."""
     return draw_strokes("\n".join(words)).split("\n") if words else []
 
 
@@ -106,9 +106,9 @@ def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
 class Shapes:
     """Writes every word of a text as its strokes, a run of round ones as one.
 
-    The digits 0 and 1 are taken for letters, and numbers keep all their strokes. Of upright strokes
-    side by side it counts in short words only whether they are few or many. *blurred*: in long
-    words, too, and letters that are doubled count once. Shapes are kept for the words met last.
+    The digits 0 and 1 count as letters, and numbers keep all their strokes. In short words,
+    adjacent upright strokes only count as few or many; with *blurred* also in long words, and
+    doubled letters count once. The shapes of the latest words are cached.
 
     >>> sharp, blurred = Shapes(), Shapes(blurred=True)
     >>> sharp("The modern house") == sharp("Tlie modem housc")

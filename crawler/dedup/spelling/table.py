@@ -1,4 +1,4 @@
-"""Hashes of the words of a text, all at once, and a table of what belongs to hashes."""
+"""Hashes of all words of a text at once, and a table from hashes to values."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_COUNTED: Final = (1 << COUNT_BITS) - 1
 
 
 def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """For each word a hash of its *letters*, code points of one word after another.
+    """A hash for each word, from *letters*: the code points of one word after another.
 
-    Words of more than 64 letters have one, too, but not that of two words put together.
+    Words of more than 64 letters have one, too, but not the hash of two words joined together.
     """
     if not len(lengths):
         return FACTORS[:0]  # no place at which to begin a sum
@@ -111,7 +111,7 @@ class Table:
 
 
 def expand_ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """As many consecutive numbers from each *first* on, one range after another.
+    """The consecutive numbers of ranges that begin at each *first*, one range after another.
 
     >>> expand_ranges(np.array([7, 2]), np.array([2, 3])).tolist()
     [7, 8, 2, 3, 4]

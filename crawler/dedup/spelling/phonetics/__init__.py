@@ -37,9 +37,9 @@ CODES: Final[dict[str, Code]] = {
 
 
 def load_code(name: str) -> Code:
-    """The phonetic code called *name*: a function of a word, ``""`` if it has no Latin letter.
+    """The phonetic code *name*: a function of a word, ``""`` if the word has no Latin letter.
 
-    Raises :class:`ValueError` if there is none of that name.
+    Raises :class:`ValueError` if there is no such code.
     """
     try:
         return CODES[name]

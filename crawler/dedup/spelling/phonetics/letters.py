@@ -1,4 +1,4 @@
-"""What a phonetic code reads of a word."""
+"""The letters of a word that a phonetic code reads."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ MAX_VERIFIED, MAX_IN_VAIN = 24, 12
 
 
 class Asked(NamedTuple):
-    """What is asked: to check a page, whose record belongs in ``shard``, until ``deadline``.
+    """A request to check a page, whose record belongs in ``shard``, until ``deadline``.
 
-    Of two checks the one that was ``born`` earlier goes first.
+    Of two checks, the one that was ``born`` earlier has priority.
     """
 
     request: CheckRequest
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
         return original.canonical == self.url_key or is_better(own.rank, original.rank)
 
     def displaces(self, view: View, *, is_kept: bool = False) -> bool:
-        """Whether a kept page leaves its text to this one, by the rule in lua/pages.lua.
+        """Whether a kept page gives way to this one, by the rule in lua/pages.lua.
 
         `is_kept` says that this page is kept so far.
         """
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Begun:
-    """What was found of a page whose check has begun. Numbers are global where not called local.
+    """What was found about a page whose check has begun. Numbers are global unless called local.
 
     It ``replaces`` the page that its URL had, which ``is_kept`` so far or not; ``override`` is what
     a person decided about the URL: ``keep``, ``drop`` or nothing. ``hits`` maps a kept page to
@@ -77,7 +77,7 @@ class Begun:
 
     @property
     def age(self) -> tuple[bytes, int]:
-        """By which attempts stand in one order, the first goes first."""
+        """The sort key of attempts: the first has priority."""
         return self.asked.born, self.number
 
     @property
@@ -86,7 +86,7 @@ class Begun:
         return self.override == "drop"
 
     def wins(self, original: View) -> bool:
-        """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
+        """Whether the page replaces a kept page that it copies, as in lua/check.lua."""
         return not self.is_to_be_dropped and self.asked.wins(original)
 
     def leaves(self, original: View) -> bool:
@@ -94,11 +94,11 @@ class Begun:
         return original.is_wanted and not original.gone and not self.asked.request.preferred
 
     def displaces(self, view: View) -> bool:
-        """Whether a kept page leaves its text to this one."""
+        """Whether a kept page gives way to this one."""
         return not self.is_to_be_dropped and self.asked.displaces(view, is_kept=self.is_kept)
 
     def note_others(self, index: int, kept: Iterable[int], claimed: Iterable[int]) -> None:
-        """Take in who else stands at the place with this index."""
+        """Note the other pages at the place with this index."""
         if index >= self.first_anchor:
             self.at_anchors[index] = len([*kept, *claimed])
             return
@@ -108,11 +108,11 @@ class Begun:
 
     @property
     def has_met_nobody(self) -> bool:
-        """Whether no other page stands at its places, but perhaps the one that it replaces."""
+        """Whether its places hold no other page, except perhaps the one that it replaces."""
         return not self.before and self.hits.keys() <= {self.replaces}
 
     def crowded_places(self) -> set[Place]:
-        """The places where very many others stand."""
+        """The places that hold very many other pages."""
         others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
         others.update(self.at_anchors)
         return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
@@ -162,5 +162,5 @@ class Attempt:
     news: TemplateNews | None = None
 
     def complete_answer(self, answer: Answer) -> Answer:
-        """The answer, with what the check has found besides."""
+        """The answer, completed by what the check has found."""
         return answer._replace(canonical_known=self.canonical_known, template=self.news)

@@ -1,4 +1,4 @@
-"""How checks on a spread index begin: who else is there.
+"""How checks on a spread index begin: which other pages are at the same places.
 
 docs/research/cluster-protocol.md tells why it holds.
 """
@@ -25,7 +25,7 @@ _BEGUN = struct.Struct(">II?")  # as in lua/begin.lua
 
 
 class SpreadBeginning(SpreadCare):
-    """What a check does before it decides: it tells the shards, and hears whom it has met."""
+    """What a check does before it decides: it announces its page, and learns of other pages."""
 
     def __init__(
         self,

@@ -25,8 +25,9 @@ _BACKLOG = 512  # tasks in the background
 
 
 class SpreadCare:
-    """Calls on shards, and what goes on in the background. All of it may be done twice, by any
-    number of workers: no verdict depends on it.
+    """Calls on shards, and work in the background.
+
+    Any number of workers may do all of it twice: no verdict depends on it.
     """
 
     def __init__(self, shards: Shards, terms: Terms, spread: Spread, *, timeout: float) -> None:
@@ -44,14 +45,14 @@ class SpreadCare:
         return local * self._count + shard
 
     async def finish_background(self) -> None:
-        """Return when all that was begun in the background is done."""
+        """Wait until all work in the background is done."""
         while self._tasks:
             # Not gather: of tasks that are all done it is done at once from Python 3.12 on, and
             # would never let the loop run the callbacks that take them out of the set.
             await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
-        """End the work in the background; what is left is done by another worker some day."""
+        """End the work in the background; another worker will do what is left."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._timeout)
         for task in self._tasks:

@@ -41,7 +41,7 @@ class Claims(NamedTuple):
         return Call("drop", self.shard, name + self.packed, len(self.owners) / _CLAIMS_PER_PAGE)
 
     def read_reply(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
-        """Who stands at places already: page and index of the place; kept pages, and others."""
+        """The pages that are at places already: page and index of the place; kept ones, others."""
         for found in reply.split(b";") if reply else ():
             which, _, numbers = found.partition(b"=")
             kept, _, others = numbers.partition(b"|")
@@ -91,7 +91,7 @@ def forget_claims(shard: int, packed: bytes, out: Container[int]) -> Call:
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """Claims that were made together; they are done with when all their pages are decided.
+    """Claims that were made together; they end when all their pages are decided.
 
     Then the ``copies`` leave their places, given by their numbers, and so do the pages whose
     attempts somebody has ``ended``; of places that are ``crowded`` the oldest pages do.

@@ -30,9 +30,9 @@ _NUMBERS: Final = struct.Struct(">I")
 class SpreadOverlap(SpreadCheck):
     """Completes answers by the pages that share anchors with theirs.
 
-    A page is looked for once its own verdict is known: of two that are checked at the same time the
-    one may not know of the other. Nothing is decided by it, so that a fault leaves the answer as it
-    is.
+    This happens once the verdict of a page is known: of two pages that are checked at the same
+    time, one may not know of the other. No decision depends on it, so a fault leaves the answer as
+    it is.
     """
 
     _cluster: RedisCluster

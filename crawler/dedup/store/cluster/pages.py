@@ -53,7 +53,7 @@ class Spread:
 
 
 class View(NamedTuple):
-    """A page as those see it who might be its copies; see lua/look.lua.
+    """A page as seen by pages that may be its copies; see lua/look.lua.
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
@@ -75,7 +75,7 @@ class View(NamedTuple):
 
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
-    """What a shard says of a page."""
+    """Read a shard's reply about a page."""
     if reply[:1] in (b"g", b"c"):
         return View(reply[:1], url=reply[1:].decode("utf-8", "replace"))
     (
@@ -118,7 +118,7 @@ class Resemblance(NamedTuple):
 def compare_page(
     page: Fingerprint, view: View, threshold: float, rule: Rule, bits: int
 ) -> Resemblance | None:
-    """How `page` is a copy of the page seen; None if it is none, by the rules of lua/check.lua.
+    """How `page` is a copy of the page seen; None if it is not one, by the rules of lua/check.lua.
 
     Odd sketches are of so many `bits`.
     """

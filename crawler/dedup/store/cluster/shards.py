@@ -1,4 +1,4 @@
-"""Calls of scripts on the shards of an index, all that wait for one node in one exchange."""
+"""Script calls on the shards of an index; those for one node share an exchange."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Call(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What is the same in all calls of an index: see lua/shard.lua."""
+    """The arguments that all calls of an index share: see lua/shard.lua."""
 
     ttl: float | None
     lease: float
@@ -86,9 +86,9 @@ class Shards:
     async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
         """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
 
-        What fails but may pass by itself is tried again for `patience` seconds, so every call has
-        to change nothing when it comes twice. There is a reply to each by then: the client's own
-        attempts to reach a node that hangs take longer.
+        Failures that may pass by themselves are retried for `patience` seconds, so calls have to be
+        idempotent. By then each has a reply: the client's own attempts to reach a node that hangs
+        take longer.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience

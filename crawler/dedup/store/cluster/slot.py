@@ -34,8 +34,8 @@ async def read_shards(client: RedisCluster, namespace: str) -> int | None:
 class SlotIndex(RedisIndex):
     """The tables and records of one namespace in one slot of a cluster.
 
-    What fails but may pass by itself, as while the slot moves or another node takes it over, is
-    tried again for `timeout` seconds: no script changes anything when it comes twice.
+    Failures that may pass by themselves, as while the slot moves or another node takes it over, are
+    retried for `timeout` seconds: all scripts are idempotent.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SlotIndex(RedisIndex):
 async def try_again(
     cluster: RedisCluster, key: str, run: Callable[[], Awaitable[Any]], patience: float
 ) -> Any:
-    """What `run` returns, tried again for `patience` seconds if what fails may pass by itself.
+    """Return what `run` returns; retry for `patience` seconds if a failure may pass by itself.
 
     It asks the node that has `key`.
 

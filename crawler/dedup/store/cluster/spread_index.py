@@ -83,9 +83,9 @@ class SpreadIndex(SpreadOverlap, Store):
         Store.__init__(self, client, namespace, parts.keys, head_keys(namespace), agreed)
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
-        """Make the index, or see that the one that is there has these parameters; return them.
+        """Make the index, or check that an existing one has these parameters; return them.
 
-        Unless one is to be made, where there is none it is read as one without pages. Raises
+        If none is to be made, a missing index reads as an empty one. Raises
         :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
         text = load_script("open").text
@@ -162,7 +162,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return [one.result() if isinstance(one, asyncio.Future) else one for one in answers]
 
     async def show(self, url: str) -> StoredPage | None:
-        """What the index holds of a URL, or None if it never saw it."""
+        """What the index knows about a URL; None if it never saw it."""
         if not self._shards.digest:
             return None
         shard = self._spread.shard_of(url)
