@@ -36,6 +36,7 @@ _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likeli
 # in a list may be alike, and a page may be unlike what it was before.
 _LEAST_OWN: Final = 0.9
 _LIKELY: Final = 0.5  # what the page alone has cut
+_ADDED: Final = 0.2  # of a text, by its template: then what the page alone keeps may be a note
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 
 
@@ -110,6 +111,8 @@ def strip_chrome(
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
         if not kept.any():  # what was taken for the page's own is no text
             known, whole, kept = None, None, alone
+        elif sizes[kept & ~alone].sum() > _ADDED * sizes[kept].sum():
+            whole = _join_texts(flat, kept | alone)
     shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
     return MainText(
         _join_texts(flat, kept),

@@ -44,6 +44,8 @@ UNSPACED: Final = re.compile(
 )
 PER_UNSPACED: Final = 2  # characters of these
 PER_UNSPACED_WORD: Final = 0.8  # of these in links, of blocks that are no links
+_NUMBER_WORDS: Final = 2
+_LETTER: Final = re.compile(r"[^\W\d_]")
 TEMPLATE: Final = "template"
 KEPT: Final = "main text", "links in main text"
 CUT: Final = "outside main text", "links"
@@ -159,7 +161,8 @@ class MainText:
     def whole(self) -> str:
         """The main text without what is known about the site's template.
 
-        It stays the same while the template is being learnt.
+        It stays the same while the template is being learnt. If a good part of the text was found
+        only with the template, `whole` has this part as well.
         """
         return self.text if self._whole is None else self._whole
 
@@ -175,19 +178,30 @@ class MainText:
     def own_words(self) -> int:
         """The number of words that are not known to belong to the template, without lists of links.
 
-        In scripts without spaces between words, two characters count as one word.
+        Numbers beside links do not count either. In scripts without spaces between words, two
+        characters count as one word.
         """
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
         own = self._kept & (flat.linked < PER_WORD * flat.words + more)
         if self._shared is not None:
             own &= ~self._shared
+        own[self._numbers_of_links] = False
         return int(words[own].sum())
 
     @property
     def shared_words(self) -> int:
         """The number of template words that stay because the page has too little else."""
         return 0 if self._shared is None else int(self._words[self._kept & self._shared].sum())
+
+    @property
+    def _numbers_of_links(self) -> list[int]:
+        """The kept blocks that are a number or a sign beside a link, as of chapters in a menu."""
+        flat = self._flat
+        is_link = np.concatenate(([False], flat.linked >= PER_WORD * flat.words, [False]))
+        short = self._kept & (flat.words <= _NUMBER_WORDS) & (flat.linked == 0)
+        found: list[int] = np.flatnonzero(short & (is_link[2:] | is_link[:-2])).tolist()
+        return [at for at in found if _LETTER.search(flat.texts[at]) is None]
 
     @property
     def _words(self) -> Ints:

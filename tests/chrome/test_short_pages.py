@@ -72,8 +72,22 @@ def test_it_is_learnt_where_all_kept_texts_are_equal() -> None:
     layout = "<div class=xq12>{2}</div><div>{0}</div><div class=menu>{1}</div>"
     pages = [f"<title>{w} - Museum</title>{layout.format(w, own(w), NOTE)}" for w in WORDS]
     assert strip_chrome(pages[0]).text == strip_chrome(pages[1]).text
-    texts = [main.text for main in crawl(pages)]
-    assert len(set(texts[4:])) == len(WORDS) - 4
+    found = crawl(pages)[4:]
+    assert len({main.text for main in found}) == len(found)
+    # Equality of these makes exact copies, also of pages under one heading.
+    assert len({main.whole for main in found}) == len(found)
+
+
+@pytest.mark.parametrize("sign", ["{}", "{}.", "§ {}", "{}.{}"])
+def test_the_numbers_of_a_menu_are_no_words_of_a_page(sign: str) -> None:
+    """They stand beside links, as in a table of contents; those of a table of facts are."""
+    chapters = [(sign.format(n, 7), f"About {word} knots") for n, word in enumerate(WORDS, 1)]
+    cells = "<tr><td>{}</td><td>{}</td></tr>"
+    menu = "".join(cells.format(n, f"<a href=/{n}>{name}</a>") for n, name in chapters)
+    facts = "".join(cells.format(n, name) for n, name in chapters)
+    found, others = (strip_chrome(f"<main><table>{rows}</table></main>") for rows in (menu, facts))
+    assert found.text == others.text
+    assert (found.own_words, others.own_words) == (0, len(others.text.split()))
 
 
 def test_others_are_told() -> None:
