@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,16 @@ def value_of(item: Any, name: str) -> Any:
     >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)
     (None, {'url': '/'})
     """
+    return reader_of(item)(name)
+
+
+def reader_of(item: Any) -> Callable[[str], Any]:
+    """A function that does the same for several fields of one item, in a fraction of the time."""
     fields = ItemAdapter(item)
-    value = fields.get(name) if name in fields.field_names() else None
-    return as_builtin(value) if isinstance(value, (str, bytes)) else value
+    names = fields.field_names()
+
+    def read(name: str) -> Any:
+        value = fields.get(name) if name in names else None
+        return as_builtin(value) if isinstance(value, (str, bytes)) else value
+
+    return read

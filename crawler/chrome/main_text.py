@@ -207,7 +207,7 @@ class MainText:
     def _words(self) -> Ints:
         """How many words each block has, those of scripts without blanks between them as well."""
         words = self._flat.words
-        if UNSPACED.search(self.text) is None:
+        if self.text.isascii() or UNSPACED.search(self.text) is None:
             return words
         kept = np.flatnonzero(self._kept)
         words = words.copy()

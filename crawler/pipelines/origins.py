@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from weakref import WeakKeyDictionary, WeakMethod, ref
 
 from itemadapter import ItemAdapter
-from scrapy import signals
+from scrapy import Request, signals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -151,7 +151,8 @@ class _Turn:
         return self._items > 0
 
     def take(self, found: Any) -> Iterator[Any]:
-        if self._origins is None or not ItemAdapter.is_item(found):
+        # Requests are most of what comes, and that one is no item takes long to tell.
+        if self._origins is None or isinstance(found, Request) or not ItemAdapter.is_item(found):
             yield found
             return
         self._items += 1

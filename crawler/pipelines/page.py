@@ -21,7 +21,7 @@ from ..dedup.ranks import fields_of, only_value, read_date, read_number
 from ..dedup.scopes import field_scope
 from ..extractor import Tree
 from ..files import is_file
-from ..items import Page, value_of
+from ..items import Page, reader_of, value_of
 from .notices import Notices, held_instead
 from .origins import Origin
 from .values import is_blank, is_plain_text, text_of, url_of
@@ -136,9 +136,10 @@ class PageReader:
     def _read_own(self, item: Any) -> tuple[ItemPage, list[str]]:
         """The page that the item itself holds, and the fields whose values are of a wrong type."""
         config, wrong = self._config, []
+        value_in = reader_of(item)
 
         def read(name: str, convert: Callable[[Any], Any]) -> Any:
-            value = value_of(item, name)
+            value = value_in(name)
             if value is None:
                 return None
             converted = convert(value)
@@ -152,16 +153,16 @@ class PageReader:
         if isinstance(item, Page) and item.file is not None:
             html = item.file
         main = getattr(item, "main", None)
-        title = only_value(value_of(item, config.title_field))
-        canonical = url_of(value_of(item, config.canonical_field))
+        title = only_value(value_in(config.title_field))
+        canonical = url_of(value_in(config.canonical_field))
         page = ItemPage(
             url=url if url and url.strip() else "",
             text=text if text and text.strip() else None,
             html=html,
             main=main if isinstance(main, MainText) and main.text == text else None,
             title=title if isinstance(title, str) else "",
-            date=read_date(only_value(value_of(item, config.date_field))),
-            scope=field_scope(value_of(item, config.scope_field)) if config.scope_field else None,
+            date=read_date(only_value(value_in(config.date_field))),
+            scope=field_scope(value_in(config.scope_field)) if config.scope_field else None,
             fields={
                 name: number
                 for name in fields_of(config.prefer)

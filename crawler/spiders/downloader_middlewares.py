@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_BEGINNING: Final = 4 * 4096 + 4  # bytes: Scrapy reads 4,096 characters, maybe behind a mark
+
 
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Scrapy's middleware, but all requests that wait for a robots.txt obey it.
@@ -68,15 +70,24 @@ class CharsetMiddleware:
 class RefreshMiddleware(MetaRefreshMiddleware):
     """Scrapy's middleware, but it ignores meta refreshes to invalid URLs.
 
-    It also ignores those of pages with an invalid base URL.
+    It also ignores those of pages with an invalid base URL. Scrapy decodes all of a page to look
+    for one in its beginning, so pages without the word are passed on unread.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         """Return the request that the page leads to, or the response."""
+        if isinstance(response, TextResponse) and not _may_refresh(response):
+            return response
         try:
             return super().process_response(request, response)
         except ValueError:
             return response
+
+
+def _may_refresh(response: TextResponse) -> bool:
+    """Whether the beginning of a page may have a meta refresh."""
+    is_there = b"refresh" in response.body[:_BEGINNING].lower()
+    return is_there or "refresh".encode(response.encoding) != b"refresh"  # as in UTF-16
 
 
 # What does the work of Scrapy's own, by the path of that.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
 
 from ..dedup.identity import LONGEST_URL, resolved, slashed
 
 _MOST_TEXTS = 1 << 19  # of links as they stand in pages
+_MOST_SITES = 4096  # that are remembered to be here or elsewhere
 _SCHEMES = ("http://", "https://")
-_ABSOLUTE = re.compile("https?://[^/?]")
+_ABSOLUTE = re.compile("https?://[^/?]{1,1000}")
 _BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path
 _BEYOND = re.compile(r"[^\x00-\x7f]+")  # ASCII
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
@@ -34,12 +36,15 @@ class NewLinks:
 
     def __init__(self, is_here: Callable[[str], bool]) -> None:
         self._is_here = is_here
+        # Of links to elsewhere, most pages have many to a few hosts.
+        self._is_site_here = lru_cache(_MOST_SITES)(is_here)
         self._texts: set[int] = set()
         self._urls: set[int] = set()
 
     def look_again(self) -> None:
         """Forget which links were left out: more hosts are crawled now."""
         self._texts.clear()
+        self._is_site_here.cache_clear()
 
     def resolve_links(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
         """Yield the new http and https URLs among ``hrefs``, without fragments.
@@ -57,7 +62,7 @@ class NewLinks:
             text = slashed(href.partition("#")[0])
             if not text:
                 continue
-            absolute = _ABSOLUTE.match(text) is not None
+            absolute = _ABSOLUTE.match(text)
             if absolute:
                 key = hash(text)
             elif _OF_FOLDER.match(text):
@@ -69,7 +74,7 @@ class NewLinks:
             if len(self._texts) >= _MOST_TEXTS:
                 self._texts.clear()  # which costs taking apart what comes again
             self._texts.add(key)
-            if absolute and not self._is_here(text):
+            if absolute and not self._is_site_here(f"{absolute[0]}/"):
                 continue  # most links to elsewhere need not be taken apart
             url: str | None
             if len(text) <= LONGEST_URL and _PLAIN.match(text):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
 
 from crawler.dedup.identity import resolved
 from crawler.spiders import links
 from crawler.spiders.arguments import host_of
+from crawler.spiders.downloader_middlewares import RefreshMiddleware
 from crawler.spiders.links import NewLinks
 from crawler.spiders.robots import header_directives
 
@@ -90,3 +95,36 @@ def test_joined_headers_speak_to_one_robot_after_the_other() -> None:
     joined = ["noindex, googlebot: nofollow, noarchive, MyBot: nosnippet, unavailable_after: x"]
     said = {"noindex", "nosnippet", "unavailable_after:x"}
     assert header_directives(joined, "mybot") == said
+
+
+def test_a_host_is_judged_once() -> None:
+    """However many links lead there, until another host is crawled as well."""
+    asked: list[str] = []
+    here = {"h"}
+
+    def is_here(url: str) -> bool:
+        asked.append(url)
+        return host_of(url) in here
+
+    new = NewLinks(is_here)
+    away = ["http://i/a", "http://i/b", "http://i?c", "http://j/"]
+    assert list(new.resolve_links(away, "http://h/")) == []
+    assert asked == ["http://i/", "http://j/"]
+    here.add("i")
+    new.look_again()
+    assert list(new.resolve_links(away, "http://h/")) == ["http://i/a", "http://i/b", "http://i/?c"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1251", "utf-16", "utf-16-le"])
+def test_a_refresh_is_found_in_any_encoding(encoding: str) -> None:
+    """Scrapy's middleware says where it leads; pages without one are not decoded for that."""
+    middleware = RefreshMiddleware.from_crawler(get_crawler())
+    request = Request("http://h/a")
+    html = '<p>Чай<meta http-equiv="Refresh" content="0; url=/b">'
+    page = HtmlResponse(request.url, body=html.encode(encoding), encoding=encoding)
+    led_on = middleware.process_response(request, page)
+    assert isinstance(led_on, Request)
+    assert led_on.url.startswith("http://h/b")
+    plain = HtmlResponse(request.url, body="<p>Чай".encode(), encoding="utf-8")
+    with patch.object(HtmlResponse, "text", property(lambda _: pytest.fail("was decoded"))):
+        assert middleware.process_response(request, plain) is plain

@@ -361,8 +361,9 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     Robots(noindex=True, nofollow=False)
     """
     said: set[str] = set()
+    names = "robots", agent.lower()
     for name, content in document.head.metas:
-        if name in ("robots", agent.lower()):
+        if name in names:
             said.update(directives(content))
     return Robots(bool(said & {"noindex", "none"}), bool(said & {"nofollow", "none"}))
 
