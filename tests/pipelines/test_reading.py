@@ -66,13 +66,16 @@ def test_the_page_is_parsed_by_its_response(kind):
 
 @compiled
 async def test_a_pipeline_parses_it_no_more(monkeypatch):
+    """Nor does it look again whether the page is within all limits."""
     middleware = parser()
     pipeline = ChromePipeline.from_crawler(middleware._crawler)
     monkeypatch.delattr("crawler.pipelines.chrome.parse_in_turns")
     page = response()
     middleware.process_spider_input(page)
+    expected = strip_chrome(PAGE).text
+    monkeypatch.delattr("crawler.chrome.page.document._bound_page")
     for item in ({"url": URL, "html": page.body}, {"url": URL, "html": page.text}):
-        assert (await pipeline.process_item(item))["text"] == strip_chrome(PAGE).text
+        assert (await pipeline.process_item(item))["text"] == expected
 
 
 @compiled

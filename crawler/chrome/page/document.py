@@ -105,8 +105,8 @@ def parse(
     text
         The decoded text, if *html* is UTF-8 that the caller has decoded.
     known
-        Takes the text of a page within all limits, and returns the result of `walk_tree` if it
-        has that already, or None.
+        Takes the text of a page that :func:`is_harmless`, and returns the result of `walk_tree` if
+        it has that already, or None.
 
     Returns
     -------
@@ -120,9 +120,9 @@ def parse(
     """
     html = as_builtin(html)
     encoding, text, whole = _decode_html(html, content_type, text)
-    data, rest, crowded = _bound_page(whole)
-    if known is not None and COMPILED and data is whole and (found := known(text)) is not None:
+    if known is not None and COMPILED and (found := known(text)) is not None:
         return Document(*found, encoding, url)
+    data, rest, crowded = _bound_page(whole)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
