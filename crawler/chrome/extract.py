@@ -36,7 +36,9 @@ _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likeli
 # in a list may be alike, and a page may be unlike what it was before.
 _LEAST_OWN: Final = 0.9
 _LIKELY: Final = 0.5  # what the page alone has cut
-_ADDED: Final = 0.2  # of a text, by its template: then what the page alone keeps may be a note
+# Of a text, found by its template: with more, what the page alone keeps may be a note, and two such
+# texts with the rest in common are no copies.
+_ADDED: Final = 0.1
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 
 

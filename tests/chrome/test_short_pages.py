@@ -224,3 +224,17 @@ def test_words_are_counted_as_a_person_would(text: str, words: int) -> None:
     assert words - 1 <= main.own_words / 2 <= words + 2
     linked = strip_chrome(f"<main><p>{text}</p><p><a href=/a>{text}</a></p></main>")
     assert linked.own_words <= main.own_words / 2
+
+
+@pytest.mark.parametrize("words", [40, 120, 400])
+def test_a_single_long_block_is_no_reason_to_cut_what_is_below_the_heading(words: int) -> None:
+    """As a list of inherited constants, which the pages of a few classes have."""
+    constants = ", ".join(f"CODE_{number}" for number in range(words))
+    for word in WORDS[:3]:
+        page = f"""<title>{word} (Harbour)</title><main><h1>Class {word}</h1><div><dl><dt>Uses:</dt>
+        <dd><a href=/a>harbour.Rope</a></dd></dl><div>public class {word} extends Rope</div></div>
+        <section><h3>Fields inherited from Codes</h3><code>{constants}</code></section></main>"""
+        text = strip_chrome(page).text
+        assert f"Class {word}" in text
+        assert f"class {word} extends" in text
+        assert "CODE_7," in text

@@ -24,6 +24,7 @@ SURER: Final = 1.5  # times as far from even are log-odds, were it known which o
 TINY: Final = 1e-6
 REST: Final = 2 / 3  # of a block's log-odds, by the page without its site's template
 THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
+BESIDE: Final = 0.2  # of those words: so few beside a single block, which may be such a note, too
 ABOVE: Final = 0.05  # likelihood that is enough between its heading and that; of menus it is less
 AMONG: Final = 0.5  # the same among the blocks that such a page keeps
 AFTER: Final = 0.3  # the same behind them
@@ -221,7 +222,8 @@ def below_heading(
     after them, within the smallest common container. `titled` says which blocks the page's title
     repeats.
     """
-    if count_words(flat.words, sizes)[kept].sum() > THIN:
+    words = count_words(flat.words, sizes)[kept]
+    if words.sum() > THIN and words.sum() - words.max() > BESIDE * words.sum():
         return kept
     signs = flat.signs[flat.around]
     plain = (2 * flat.linked < sizes) & ((signs & _NEVER) == 0)

@@ -262,8 +262,14 @@ def test_a_heading_that_is_hidden_stays_so() -> None:
 
 def test_a_long_text_is_left_alone() -> None:
     """What stands above it, as its author's name, is no more than a few words of it."""
+    page = f"<h1>Ann Lee</h1><p>Baker{f'<p>{NOTE}' * 10}"
+    assert below_heading(page, "responsibility") == [NOTE.strip()] * 10
+
+
+def test_a_long_text_in_one_block_may_be_a_note() -> None:
+    """What the page says under its heading may be all that is its own."""
     page = f"<h1>Ann Lee</h1><p>Baker<p>{NOTE * 10}"
-    assert below_heading(page, "responsibility") == [(NOTE * 10).strip()]
+    assert below_heading(page, "responsibility") == ["Ann Lee", "Baker", (NOTE * 10).strip()]
 
 
 def test_a_page_without_a_heading_keeps_what_it_kept() -> None:
