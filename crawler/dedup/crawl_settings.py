@@ -151,8 +151,8 @@ class CrawlSettings:
     date_field: str = setting(
         "date",
         parsing.text,
-        "Item field with the date of the page's text: a datetime, ISO 8601, or the format of "
-        "e-mails; see DEDUP_PREFER.",
+        "Item field with the date of the page's text: a datetime, or text in ISO 8601 or "
+        "e-mail format; see DEDUP_PREFER.",
     )
     canonical_field: str = setting(
         "canonical", parsing.text, "Item field with the URL that the page names as canonical."
@@ -174,7 +174,7 @@ class CrawlSettings:
     templates: bool = setting(
         True,
         parsing.boolean,
-        "Whether blocks that come back on a site's pages are learnt as its template, shared by "
+        "Whether blocks that a site repeats on its pages are learnt as its template, shared by "
         "all workers, and cut from main texts.",
     )
     ttl: float | None = setting(
