@@ -90,7 +90,7 @@ fuzz: $(VENV)/test.stamp
 docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
-# Of what the tests need, two: the rest is not installed for a release.
+# A release needs only these two of what the tests install.
 release: $(VENV)/compiled.stamp
 	@$(BIN)/pip $(INSTALL) $$(grep -E '^(build|twine)>' requirements-dev.txt)
 	rm -rf dist

@@ -259,7 +259,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         numbers[field] = value
     standing, last, url = line.get("standing"), line.get("last"), line.get("url")
     if standing not in STANDING or last is None or last not in KINDS.values():
-        raise ValueError(f"no verdict: {standing!r}, {last!r}")
+        raise ValueError(f"not a verdict: {standing!r}, {last!r}")
     if not isinstance(url, str) or len(url) > _LONGEST_URL:
         raise ValueError("has no URL")
     representative = line.get("of", 0) if standing in COPIES else numbers["number"]
@@ -305,12 +305,12 @@ def _parse_hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:
     """A hash of any of these `sizes`, cut to the first of them."""
     value = line.get(name, "00" * sizes[0])
     if not isinstance(value, str) or len(value) // 2 not in sizes:
-        raise ValueError(f"{name} is no hash of {sizes[0]} bytes")
+        raise ValueError(f"{name} is not a hash of {sizes[0]} bytes")
     return bytes.fromhex(value)[: sizes[0]]
 
 
 def _parse_base64(line: dict[str, Any], name: str) -> bytes:
     value = line.get(name, "")
     if not isinstance(value, str):
-        raise ValueError(f"{name} is no text")
+        raise ValueError(f"{name} is not text")
     return b64decode(value, validate=True)

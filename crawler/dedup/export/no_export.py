@@ -40,7 +40,7 @@ def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
     An export has the `name` of its format in its header, whose member of gzip is the first.
     """
     if not head:
-        raise InputError(f"{str(path)!r} is empty, and no exported index: {_EXPORT}")
+        raise InputError(f"{str(path)!r} is empty, not an exported index: {_EXPORT}")
     is_packed = head.startswith(_GZIP)
     text = _unpack_head(head[:_HEAD]) if is_packed else head[:_HEAD]
     is_ours = name.encode() in text

@@ -489,7 +489,7 @@ def test_lines_that_are_no_pages_are_refused(config, server, tmp_path):
 @pytest.mark.parametrize(
     ("begins", "seems", "do"),
     [
-        (b"", "is empty, and no exported index", "`scrapy dedup export`"),
+        (b"", "is empty, not an exported index", "`scrapy dedup export`"),
         (b'{"url": "http://a/", "text": "x"}\n', "looks like JSON lines, as a feed", "dedup load`"),
         (b'\xef\xbb\xbf\n[\n{"url": ', "looks like a JSON array", "-O feed.jsonl"),
         (b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "looks like a WARC file", "dedup load`"),

@@ -153,7 +153,7 @@ def _check_options(query: str, *, tls: bool, kind: str) -> None:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in _OPTIONS:
             # Not which: behind an & that is not encoded stands the rest of a password.
-            raise _Malformed(f"has an option that is none of {', '.join(_OPTIONS)}")
+            raise _Malformed(f"has an unknown option; known are {', '.join(_OPTIONS)}")
         if name.startswith("ssl_") and not tls:
             raise _Malformed(f"has the option {name} without the scheme rediss")
         if name in _SENTINEL_OPTIONS and kind != "sentinel":
