@@ -20,7 +20,7 @@ _BEYOND = re.compile(r"[^\x00-\x7f]+")  # ASCII
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
 # Paths that need but be put behind their folder: no segment is empty or begins with a dot.
 _SEGMENT = r"[\w%~-][\w.%~-]*+"
-_PLAIN = re.compile(rf"/?(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+(?:(?<=.)\?[!-~]+)?\Z")
+_PLAIN = re.compile(rf"/?(?>(?:{_SEGMENT}/)*)(?>(?:{_SEGMENT})?)(?:(?<=.)\?[!-~]+)?\Z")
 
 
 class NewLinks:

@@ -17,14 +17,17 @@ from .elements import INLINE, LINK, READING, TAGS, TIME
 
 MOST_ATTRIBUTES: Final = 99  # a link with more is none for people
 # Attributes are stepped over one by one, for a value may hold what looks like another. In linear
-# time: nothing is given back, and no value in quotes goes on behind the next tag.
+# time: nothing is given back, and no value in quotes goes on behind the next tag. Groups are atomic
+# here: before Python 3.11.5 a possessive `(…)*+` that backtracks within matches too much.
 _VALUE: Final = rb"\s*+=\s*+(?:\"([^\"<]*+)\"|'([^'<]*+)'|(?![\"'])([^\s<>]++))"
-_ATTRIBUTE: Final = rb"[\s/]*+[^\s/<>][^\s/<>=]*+(?:" + _VALUE.replace(b"([", b"(?:[") + rb")?+"
+_ATTRIBUTE: Final = rb"[\s/]*+[^\s/<>][^\s/<>=]*+(?>(?:" + _VALUE.replace(b"([", b"(?:[") + rb")?)"
 _ANCHOR: Final = re.compile(
-    rb"<a(?:rea)?(?=[\s/])((?:%b){0,%d}+)[\s/]*+>" % (_ATTRIBUTE, MOST_ATTRIBUTES), re.I
+    rb"<a(?:rea)?(?=[\s/])((?>(?:%b){0,%d}))[\s/]*+>" % (_ATTRIBUTE, MOST_ATTRIBUTES), re.I
 )
 _HREF, _REL = (
-    re.compile(rb"(?:(?![\s/]*+%b[\s=])%b)*+[\s/]*+%b%b" % (name, _ATTRIBUTE, name, _VALUE), re.I)
+    re.compile(
+        rb"(?>(?:(?![\s/]*+%b[\s=])%b)*)[\s/]*+%b%b" % (name, _ATTRIBUTE, name, _VALUE), re.I
+    )
     for name in (b"href", b"rel")
 )
 
