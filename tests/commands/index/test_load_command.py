@@ -65,7 +65,7 @@ def test_more_that_is_unreadable_than_read_is_an_error(
     path.write_bytes(corpora.json_lines(PAGES) + b"{}\n" * junk)
     for _ in range(2):
         code, _, errors = dedup("load", str(path))
-        assert (code, errors.count("\n")) == (expected, 1)
+        assert (code, errors.count("has no field")) == (expected, 1)
         assert f"line {len(PAGES) + 1}: has no field 'url'" in errors
     assert [one.name for one in tmp_path.iterdir()] == ["a.jsonl"]
 
