@@ -173,8 +173,11 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def _end_redirects(self, request: Request, url: str | None, wait: float = 0.0) -> None:
         """Note where the redirects that led to a request end; None if at no answer."""
+        passed = _passed_urls(request)
+        if not passed:  # as most, among them each link of a page that was met before
+            return
         end = self._known(url) if url is not None else None
-        for here in map(self._known, _passed_urls(request)):
+        for here in map(self._known, passed):
             redirect = self._open.pop(here, None)
             if redirect is None or end is None or here == end:
                 continue

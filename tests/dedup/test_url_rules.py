@@ -94,6 +94,12 @@ def endless(link: str, pages: int = 6) -> Site:
     return site
 
 
+def test_links_to_parts_of_a_page_are_read_once() -> None:
+    """Of many a manual they are most links of each page."""
+    assert split_url("http://host/tea#milk") is split_url("http://host/tea")
+    assert split_url("http://host/tea?a=1#milk") is split_url("http://host/tea?a=1#/b?c")
+
+
 @pytest.mark.parametrize(
     "link",
     [

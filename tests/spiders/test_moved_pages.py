@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from scrapy import Request
 
 from crawler.addon import Addon
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.items import Page
+from crawler.pipelines.gone import GoneAddresses
 from crawler.pipelines.reporting import LeftOut
 from tests.conftest import Server
 from tests.spiders.webserver import Answer, Result, Web
@@ -27,6 +29,21 @@ def by_path(result: Result) -> dict[str, dict[str, Any]]:
 
 async def crawled(crawl: Crawl, redis_url: str, **settings: Any) -> Result:
     return await crawl(ADDONS={Addon: 500}, DEDUP_REDIS_URL=redis_url, **settings)
+
+
+def test_links_that_were_met_before_cost_nothing() -> None:
+    """Scrapy drops a request for each; only one that a redirect has led to is looked at."""
+    asked: list[str] = []
+
+    def known(url: str) -> str:
+        asked.append(url)
+        return url
+
+    gone = GoneAddresses(known, lambda name: None)
+    gone.note_dropped(Request("http://h/a"))
+    assert asked == []
+    gone.note_dropped(Request("http://h/b", meta={"redirect_urls": ["http://h/a"]}))
+    assert asked
 
 
 async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(

@@ -82,7 +82,6 @@ def read_site(url: str) -> str:
     return parts.site if parts is not None else ""
 
 
-@lru_cache(maxsize=1024)  # a URL is looked at when it is found, when it is asked for, when it came
 def split_url(url: str) -> UrlParts | None:
     """The parts of an http or https URL; None for what is none, too long, or has many arguments.
 
@@ -94,6 +93,13 @@ def split_url(url: str) -> UrlParts | None:
     >>> split_url("http://example.com/docs/page-12.html").kind
     UrlKind(section='docs', stem='page-#')
     """
+    # Links to parts of a page are most links of many a manual.
+    return _split_bare(url.partition("#")[0])
+
+
+@lru_cache(maxsize=4096)  # a URL is looked at when it is found, when it is asked for, when it came
+def _split_bare(url: str) -> UrlParts | None:
+    """The same for a URL without a fragment."""
     if len(url) > _LONGEST:
         return None
     try:
