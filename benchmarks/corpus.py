@@ -11,7 +11,7 @@ start of Java and of Python included, for on a machine that is shared wall time 
 
 text-dedup (0.4) is run with 256 values, threshold 0.8 and word 5-grams, datatrove (0.10) with its
 defaults, 14 bands of 8 and word 5-grams. They are not dependencies of this project: `--peers` names
-a Python that has them (pip install text-dedup datatrove[io,processing]).
+a Python that has them (pip install text-dedup datatrove[io,processing] spacy).
 """
 
 from __future__ import annotations
