@@ -93,6 +93,14 @@ def sites() -> dict[str, Made]:
         month = int(_query(path)["month"])
         return 0, [f"/cal?month={month + 1}", f"/cal?month={month - 1}"]
 
+    def profiles(path: str) -> Page:
+        kind, _, number = path.strip("/").partition("/")
+        if kind == "members":
+            return 1, [f"/user/{5 * int(number) + n}" for n in range(5)]
+        if kind == "user":
+            return 2 if int(number) % 10 else 3 + int(number) // 10, []
+        return 0, [f"/members/{n}" for n in range(20)]
+
     def twice(path: str) -> Page:
         links = [
             f"{form}" for n in range(20) for form in (f"/a/{n}", f"/a/{n}/", f"/a/{n}?print=1")
@@ -113,6 +121,7 @@ def sites() -> dict[str, Made]:
         "list of pages": Made(201, listed),
         "languages": Made(100, translated),
         "calendar": Made(21, calendar),
+        "lists of empty profiles": Made(13, profiles),
         "slash and print": Made(20, twice),
         "no copies": Made(200, plain),
     }

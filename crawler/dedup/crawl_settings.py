@@ -58,14 +58,15 @@ class CrawlSettings:
         3,
         parsing.integer(0, 1000),
         "Number of pages in a row, each found on the one before, that may bring nothing new "
-        "before their links are no longer followed. 0: no limit. See DEDUP_LEARN_URLS.",
+        "before links to more of their kind are no longer followed. 0: no limit. See "
+        "DEDUP_LEARN_URLS.",
     )
     fruitless: int = setting(
         2,
         parsing.integer(0, 1000),
         "Limit for sites that only bring copies: after this many fetches in a row for each new "
-        "page of the site, plus ten, links found on copies wait until a page is new again. 0: "
-        "no limit. See DEDUP_LEARN_URLS.",
+        "page of the site, plus ten, links found on copies wait until a page is new again. Copies "
+        "with few new links count less. 0: no limit. See DEDUP_LEARN_URLS.",
     )
     data_dir: Path = setting(
         ".scrapy/dedup",

@@ -130,6 +130,16 @@ async def test_what_makes_no_difference_is_fetched_once_more(web: Web, redis_url
         )
 
 
+async def test_a_text_under_new_urls_is_kept_in_each_crawl(web: Web, redis_url: str) -> None:
+    """What is requested again, for its original had not come, is not spared as its copy."""
+    site = endless("/{page}?sid={n:08x}", 4)
+    for _ in range(2):
+        fetched, texts, stats = await fetch(web, site, redis_url)
+        assert len(texts) == 4
+        assert len(fetched) <= 3 * 4
+        assert "dedup/not_asked_again" not in stats
+
+
 def in_a_row(path: str) -> tuple[int, list[str]]:
     page, draws = name_of(path), random.Random(path)
     link = "/{}?utm_source={}&sid={}"
@@ -293,6 +303,7 @@ def parts_of(page: SeenPage) -> UrlParts:
 def view(user: str, number: int, text: int) -> SeenPage:
     page = seen_page(text, "")
     found_on = Found(page_number(f"http://host/view?u={user}&n={number - 1}") if number else 1)
+    page.visit.links = [(number,)]
     return page._replace(url=f"http://host/view?u={user}&n={number}", found_on=found_on)
 
 
@@ -310,22 +321,22 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
 
 
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
-    """Articles found on a list whose pages have one text; not what has brought nothing."""
+    """Articles and the first of a kind, found on a list of one text; not what brings nothing."""
     sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
     pages = [f"http://host/list?page={number}" for number in range(8)]
-    article, about = "http://host/item/7", "http://host/about"
+    found = "http://host/item/7", "http://host/about", "http://host/list?page=9"
     sites.note_page(seen_page(1, "a")._replace(url="http://host/item/1"))
     for before, url in itertools.pairwise(pages):
         found_on = Found(page_number(before))
         sites.note_page(seen_page(0, "a", text=9)._replace(url=url, found_on=found_on))
     course, last = sites.course_of(("host", "parse")), Found(page_number(pages[-1]))
-    made, left = (
+    article, about, following = (
         course.decide_request(url, parts, last)
-        for url in (article, about)
+        for url in found
         if (parts := split_url(url)) is not None
     )
-    assert made == MADE
-    assert left.left == ("copy_depth",)
+    assert article == about == MADE
+    assert following.left == ("copy_depth",)
 
 
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
@@ -363,6 +374,35 @@ async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: s
     fetched, texts, _ = await fetch(web, site, redis_url, DEDUP_TEMPLATES=False)
     assert len(texts) == 1 + 31 * 4
     assert len(fetched) == 31 + 31 * 4
+
+
+def members(path: str) -> tuple[int | str, list[str]]:
+    """Lists of one text, which all are on the front page; few members have written anything."""
+    kind, _, number = path.strip("/").partition("/")
+    if kind == "list":
+        return 2, [f"/member/{4 * int(number) + n}" for n in range(4)]
+    if kind == "member":
+        is_empty = int(number) < 12 or int(number) % 17
+        return "Nothing has been written here." if is_empty else 100 + int(number), []
+    return 1, [f"/list/{n}" for n in range(15)]
+
+
+def rooms(path: str) -> tuple[int, list[str]]:
+    """What is on in three rooms, day by day: mostly what is on in each, and a link to the next."""
+    _, _, room, day, *_ = f"{path}///".split("/")
+    if not day:
+        return 1, [f"/room/{name}/1" for name in "abc"]
+    text = ord(room) + (1000 * int(day) if int(day) % 5 == 4 else 0)
+    return text, [f"/room/{room}/{int(day) + 1}"] * (int(day) < 14)
+
+
+@pytest.mark.parametrize(("site", "texts"), [(members, 5), (rooms, 13)])
+async def test_texts_behind_many_copies_are_kept(
+    web: Web, redis_url: str, site: Site, texts: int
+) -> None:
+    """A site that ends is crawled to its end, although nine of ten pages are copies."""
+    _, kept, _ = await fetch(web, site, redis_url)
+    assert len(kept - {"here."}) == texts
 
 
 async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: str) -> None:

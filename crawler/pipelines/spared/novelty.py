@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
@@ -14,9 +15,9 @@ from ...dedup.urls.parts import UrlKind, UrlParts
 _MOST_CONTENTS: Final = 1 << 19
 _MOST_PAGES: Final = 1 << 18
 _MOST_KINDS: Final = 1 << 14
-_VAIN: Final = 3
+_VAIN: Final = 3  # copies in a row, for each page of a kind that was new
 _SHORT: Final = 500  # characters
-_EMPTY_STEP: Final = 1 / 16
+_SMALL_STEP: Final = 1 / 16
 _WORDS: Final = re.compile(r"\w+")
 # In scripts without spaces, such as Chinese, what counts days is written next to the number.
 _NUMBERS: Final = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
@@ -34,10 +35,23 @@ class Found(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A page that brought nothing new: where it was found, and what it adds to the depth."""
+    """A page that brought nothing new: where it was found, what it adds to the depth, its kind."""
 
     found_on: Found
     length: float
+    kind: UrlKind
+
+
+@dataclass(slots=True)
+class _Yield:
+    """How many URLs of a group were new, and how many since the last of these were not."""
+
+    new: int = 0
+    barren: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        return self.barren >= _VAIN * max(self.new, 1)
 
 
 NOWHERE: Final = Found(0)
@@ -83,12 +97,13 @@ class Novelty:
         self.new = 0  # pages whose text had not come before
         self.seen = 0  # pages in all
         self.barren = 0  # pages since the last of them
+        self.growth = 0.0  # of the site by these, if they are what it has no end of
         self._copy_depth = copy_depth
         self._contents: set[int] = set()
         self._of_text: dict[int, int] = {}
         self._steps: dict[int, _Step | None] = {}  # by page; None for one that brought news
         self._outlines: set[int] = set()  # of short texts
-        self._vain: dict[Hashable, int] = {}  # pages in a row that have brought nothing new
+        self._yields: dict[Hashable, _Yield] = {}
 
     def content_of(self, cluster: int, text: int) -> int:
         """What stands for a page's content: its cluster, or that in which its text came first.
@@ -115,18 +130,29 @@ class Novelty:
             depth += step.length
         return depth
 
-    def is_vain(self, kind: UrlKind) -> bool:
-        """Whether the last pages of a kind have brought nothing new."""
-        return self._vain.get(kind, 0) >= _VAIN
+    def is_vain(self, group: Hashable) -> bool:
+        """Whether URLs of a kind, or a group of these, have brought nothing new for long."""
+        found = self._yields.get(group)
+        return found is not None and found.is_spent
 
     def is_fruitful(self, groups: Iterable[Hashable]) -> bool:
-        """Whether one of these groups of URLs has brought something new in its last pages."""
-        return any(self._vain.get(group, _VAIN) < _VAIN for group in groups)
+        """Whether one of these groups of URLs is known, and not for being vain."""
+        return any(group in self._yields and not self.is_vain(group) for group in groups)
 
     def note_page(
-        self, page: int, parts: UrlParts, found_on: Found, content: int, outline: int | None
+        self,
+        page: int,
+        parts: UrlParts,
+        found_on: Found,
+        content: int,
+        outline: int | None,
+        *,
+        growth: float = 1,
     ) -> bool:
-        """Note the content of a page, and the outline of a short text; whether it had not come."""
+        """Note the content of a page, and the outline of a short text; whether it had not come.
+
+        `growth`, up to 1, says how much it may add to what a site has no end of.
+        """
         self.seen += 1
         is_new = content not in self._contents
         if is_new and len(self._contents) < _MOST_CONTENTS:
@@ -134,23 +160,36 @@ class Novelty:
         is_empty = is_new and found_on.is_alike and outline in self._outlines
         if outline is not None and len(self._outlines) < _MOST_PAGES:
             self._outlines.add(outline)
-        if is_new and not is_empty:
+        brings_news = is_new and not is_empty
+        for group in parts.kind, *((parts.kind, *one) for one in parts.features):
+            self._note_yield(group, brings_news=brings_news)
+        if brings_news:
             self.new += 1
-            self.barren = 0
-            self._note_vain(parts, 0)
+            self.barren = self.growth = 0
             for fruitful in page, found_on.page:
-                self._note_step(fruitful, None)
+                self._note_news(fruitful)
         else:
             self.barren += 1
-            self._note_vain(parts, 1)
-            step = _Step(found_on, _EMPTY_STEP if is_empty else 1)
+            self.growth += max(growth, _SMALL_STEP)
+            step = _Step(found_on, _SMALL_STEP if is_empty else 1, parts.kind)
             self._note_step(page, step if page != found_on.page else None)
         return is_new
 
-    def _note_vain(self, parts: UrlParts, step: int) -> None:
-        for group in parts.kind, *((parts.kind, *one) for one in parts.features):
-            if group in self._vain or len(self._vain) < _MOST_KINDS:
-                self._vain[group] = step and self._vain.get(group, 0) + step
+    def _note_news(self, page: int) -> None:
+        """Note that a page was new or led to one, and that so have all copies that led there."""
+        step = self._steps.get(page)
+        self._note_step(page, None)
+        while step is not None:
+            self._note_yield(step.kind, brings_news=True)
+            page = step.found_on.page
+            step = self._steps.get(page)
+            self._note_step(page, None)
+
+    def _note_yield(self, group: Hashable, *, brings_news: bool) -> None:
+        if group in self._yields or len(self._yields) < _MOST_KINDS:
+            found = self._yields.setdefault(group, _Yield())
+            found.new += brings_news
+            found.barren = 0 if brings_news else found.barren + 1
 
     def _note_step(self, page: int, step: _Step | None) -> None:
         if page in self._steps or len(self._steps) < _MOST_PAGES:

@@ -18,6 +18,7 @@ _MOST_TRIALS: Final = 64
 _EXPLORED: Final = 20  # one page is fetched in spite of the rules for so many that are new
 _LEAST_FRUITLESS: Final = 10
 _MOST_A_PAGE: Final = 2  # fetches for each page that is new, so that others may be compared
+_MOST_LINKS: Final = 4  # that are new, of a copy: one or two are those of an empty profile
 _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request any more
 
 
@@ -74,19 +75,18 @@ class SiteCourse:
         self._give_up_old_flights()
         is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
         depth = self.novelty.find_depth(found_on)
-        is_new = not is_suspect and self.novelty.is_fruitful([parts.kind])
-        if not (checks or is_new) and self._copy_depth and depth > self._copy_depth:
+        is_vain = self.novelty.is_vain(parts.kind)
+        if is_vain and not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
         is_doubtful = is_suspect or (
-            (depth > 0 or self.novelty.is_vain(parts.kind))
-            and not self.novelty.is_fruitful(self.rules.list_groups(parts))
+            (depth > 0 or is_vain) and not self.novelty.is_fruitful(self.rules.list_groups(parts))
         )
         if is_doubtful and not checks and self._fruitless:
-            barren = self.novelty.barren
-            if barren >= self.patience:
+            growth = self.novelty.growth
+            if growth >= self.patience:
                 return Decision(left=(Why.FRUITLESS,))
             doubtful = sum(1 for one in self._flights.values() if one.is_doubtful)
-            if doubtful and barren + doubtful >= self.patience:
+            if doubtful and growth + doubtful >= self.patience:
                 return WAITS
         if is_suspect and not checks and self._awaits_twin(parts):
             return WAITS
@@ -113,7 +113,7 @@ class SiteCourse:
 
     @property
     def patience(self) -> int:
-        """How many pages without anything new are fetched in a row."""
+        """How many pages without anything new, but with new links, are fetched in a row."""
         return _LEAST_FRUITLESS + self._fruitless * self.novelty.new
 
     def _give_up_old_flights(self) -> None:
@@ -134,7 +134,14 @@ class SiteCourse:
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
         content = novelty.content_of(visit.cluster, visit.text)
-        is_new = novelty.note_page(page_number(url), parts, found_on, content, visit.outline)
+        is_new = novelty.note_page(
+            page_number(url),
+            parts,
+            found_on,
+            content,
+            visit.outline,
+            growth=self._find_growth(flight, len(visit.links)),
+        )
         if novelty.barren:
             self._trials = _LEAST_TRIALS
         elif flight is not None and flight.is_trial:
@@ -148,9 +155,18 @@ class SiteCourse:
             links=tuple(visit.links),
         )
 
+    def _find_growth(self, flight: _Flight | None, links: int) -> float:
+        """How much a page with so many links that no page had before may add, if it is a copy.
+
+        What a site has no end of was found on copies, or is like what came, and leads to more.
+        """
+        if flight is None or flight.is_trial:
+            return min(links, 1)
+        return min(links / _MOST_LINKS, 1) if flight.is_doubtful else 0
+
     def take_back(self) -> list[Left]:
         """Hand over the requests that may be made after all."""
-        room = max(self.patience - self.novelty.barren, 0)
+        room = max(self.patience - int(self.novelty.growth), 0)
 
         def is_near(found_on: Found) -> bool:
             return self.novelty.find_depth(found_on) <= self._copy_depth

@@ -15,6 +15,7 @@ from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.verdict import Kind
 from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
+from ..crawl.again import is_asked_again
 from ..crawl.memory import hash_text
 from .left_requests import Left, Why
 from .novelty import NOWHERE, Found, hash_outline, page_number
@@ -177,7 +178,7 @@ class Sparing:
         if parts is None:
             return
         site = self._sites.course_of(_key_of(request))
-        if FOUND_ON not in request.meta:
+        if FOUND_ON not in request.meta or is_asked_again(request):
             site.rules.note_request(parts)
             return
         await self._sites.hear_others(parts.site)
