@@ -132,7 +132,7 @@ async def test_what_makes_no_difference_is_fetched_once_more(web: Web, redis_url
 
 async def test_a_text_under_new_urls_is_kept_in_each_crawl(web: Web, redis_url: str) -> None:
     """What is requested again, for its original had not come, is not spared as its copy."""
-    site = endless("/{page}?sid={n:08x}", 4)
+    site = endless("/{page}?sid={n:016x}", 4)
     for _ in range(2):
         fetched, texts, stats = await fetch(web, site, redis_url)
         assert len(texts) == 4
