@@ -99,7 +99,9 @@ def interrupt():
     while not active_children():
         time.sleep(0.01)
     time.sleep(seconds)
-    os.killpg(0, signal.SIGINT)
+    while True:
+        os.killpg(0, signal.SIGINT)
+        time.sleep(15)  # as a person does, again if nothing happens
 
 seconds = float(sys.argv.pop())
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -114,7 +116,7 @@ def test_ctrl_c_is_no_traceback(
 ) -> None:
     """A terminal interrupts all processes, those that have just started and those at work."""
     path = tmp_path / "a.jsonl"
-    rows = ({"url": f"https://c.example/{i}", "html": "<p>tea</p>"} for i in range(2000))
+    rows = ({"url": f"https://c.example/{i}", "html": "<p>tea</p>"} for i in range(12_000))
     path.write_text("\n".join(map(json.dumps, rows)))
     words = ["load", str(path), "--processes", processes, "-s", f"DEDUP_REDIS_URL={redis_url}"]
     words += ["-s", f"DEDUP_DATA_DIR={tmp_path}", "-s", f"DEDUP_EXTRACTOR={__name__}.slowly"]
