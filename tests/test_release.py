@@ -81,7 +81,7 @@ def test_what_a_tag_needs_is_told(tmp_path: Path) -> None:
     """Each file that is not filled in is named, and nothing once all are."""
     filled = {
         "CHANGELOG.md": f"## [Unreleased]\n\n## [{crawler.__version__}] - 2026-11-27\n\n### Added",
-        "pyproject.toml": '[project.urls]\nHomepage = "https://example.com"',
+        "pyproject.toml": '[project.urls]\nSource = "https://example.com"',
         "mkdocs.yml": "repo_url: https://x.test\nedit_uri: edit/main/docs/\nsite_url: https://x.test",
         "CITATION.cff": "repository-code: https://x.test\ndate-released: 2026-11-27",
         "README.md": '```sh\npip install "scrapy-neardup[embedded]"\n```',
@@ -93,7 +93,7 @@ def test_what_a_tag_needs_is_told(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert unfinished(tmp_path) == []
     for name, text in filled.items():
-        (tmp_path / name).write_text(text.replace("[", "").replace(": ", " "), encoding="utf-8")
+        (tmp_path / name).write_text(re.sub(r"\[|:(?= )|=(?= )", "", text), encoding="utf-8")
         assert unfinished(tmp_path) == [name]
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "CHANGELOG.md").write_text(

@@ -30,7 +30,7 @@ FILLED_IN = {
         r"## \[Unreleased\]\n+(?=## )",
         rf"## \[{re.escape(crawler.__version__)}\] - \d{{4}}-\d\d-\d\d$",
     ],
-    "pyproject.toml": [r"\[project\.urls\]$"],
+    "pyproject.toml": ["Source = "],
     "mkdocs.yml": ["repo_url: http", "edit_uri: ", "site_url: http"],
     "CITATION.cff": ["repository-code: http", "date-released: "],
     "README.md": [r'pip install "scrapy-neardup\[embedded\]"$'],
