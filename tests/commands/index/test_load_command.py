@@ -20,6 +20,11 @@ from tests.offline import corpora
 PAGES = corpora.pages(6)
 
 
+def without_progress(errors: str) -> list[str]:
+    """The lines that a load prints, but those that it prints every ten seconds."""
+    return [line for line in errors.splitlines() if not line.endswith("pages/s")]
+
+
 def test_the_command_says_what_it_loaded(
     dedup: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
@@ -33,7 +38,7 @@ def test_the_command_says_what_it_loaded(
     found = json.loads(output)
     assert (code, found["unreadable"], found["damaged"]) == (2, 1, [str(bad)])
     assert len(PAGES) <= found["pages"] < len(PAGES) + 5
-    unreadable, *_, damaged = errors.splitlines()  # with progress between, where it takes long
+    unreadable, damaged = without_progress(errors)
     assert f"{str(good)!r}, line {len(PAGES) + 1}: not JSON: Expecting value" in unreadable
     expected = f"scrapy dedup: cannot be read to its end: {bad}: it breaks off"
     assert damaged.startswith(expected)
@@ -65,8 +70,9 @@ def test_more_that_is_unreadable_than_read_is_an_error(
     path.write_bytes(corpora.json_lines(PAGES) + b"{}\n" * junk)
     for _ in range(2):
         code, _, errors = dedup("load", str(path))
-        assert (code, errors.count("has no field")) == (expected, 1)
-        assert f"line {len(PAGES) + 1}: has no field 'url'" in errors
+        (told,) = without_progress(errors)
+        assert code == expected
+        assert f"line {len(PAGES) + 1}: has no field 'url'" in told
     assert [one.name for one in tmp_path.iterdir()] == ["a.jsonl"]
 
 
@@ -99,9 +105,10 @@ def interrupt():
     while not active_children():
         time.sleep(0.01)
     time.sleep(seconds)
-    while True:
+    os.killpg(0, signal.SIGINT)
+    while sys.version_info < (3, 11, 5):  # which lost two of 117; a person presses again
+        time.sleep(15)
         os.killpg(0, signal.SIGINT)
-        time.sleep(15)  # as a person does, again if nothing happens
 
 seconds = float(sys.argv.pop())
 signal.signal(signal.SIGINT, signal.default_int_handler)
