@@ -15,7 +15,7 @@ from scrapy.selector import Selector
 
 from .. import chrome
 from ..chrome import Document
-from ..chrome.page.document import is_harmless
+from ..chrome.page.limits import is_harmless
 from ..chrome.page.reader import COMPILED, walk_tree
 from ..project import project_config
 from ..scrapy_versions import is_asyncio_available, run_in_thread

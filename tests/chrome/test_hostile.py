@@ -30,8 +30,8 @@ from crawler.chrome import (
 from crawler.chrome.page import document as reading
 from crawler.chrome.page import unparsed
 from crawler.chrome.page.blocks import JUDGED, squeeze_spaces
-from crawler.chrome.page.document import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.page.elements import DEEPEST
+from crawler.chrome.page.limits import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.page.reader import Reader
 from tests.chrome.hostile import MEGABYTE, MILLION, SOUP, hostile_pages
 

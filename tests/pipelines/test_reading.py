@@ -17,7 +17,7 @@ from scrapy.selector import Selector
 from scrapy.utils.test import get_crawler
 
 from crawler.chrome import parse, strip_chrome
-from crawler.chrome.page.document import is_harmless
+from crawler.chrome.page.limits import is_harmless
 from crawler.chrome.page.reader import COMPILED
 from crawler.pipelines import ChromePipeline
 from crawler.pipelines.reading import ResponseParser, ResponseTrees
@@ -73,7 +73,8 @@ async def test_a_pipeline_parses_it_no_more(monkeypatch):
     page = response()
     middleware.process_spider_input(page)
     expected = strip_chrome(PAGE).text
-    monkeypatch.delattr("crawler.chrome.page.document._bound_page")
+    for module in "document", "limits":
+        monkeypatch.delattr(f"crawler.chrome.page.{module}.bound_page")
     for item in ({"url": URL, "html": page.body}, {"url": URL, "html": page.text}):
         assert (await pipeline.process_item(item))["text"] == expected
 

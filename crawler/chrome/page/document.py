@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 from lxml import etree
 
 from . import unparsed
 from .blocks import Flat, flat_lines, squeeze_spaces
-from .encoding import as_builtin, count_bytes, decode_body, is_binary
+from .encoding import as_builtin, decode_body
 from .head import Head, directives, split_words
+from .limits import bound_page
 from .mojibake import mend_mojibake
 from .reader import COMPILED, Reader, walk_tree
 
-# libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
-# takes hours.  Such tags lose their attributes before they are parsed.
-_VALUE: Final = rb"=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+)"
-_CROWDED: Final = re.compile(
-    rb"<([a-zA-Z][^\s<>/]{0,40})"
-    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
-)
-_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+")
-_ATTRIBUTE: Final = re.compile(rb"[^\s=/>]++(?:\s*+" + _VALUE + rb")?+")  # a lone quote is one
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
-MOST_LINKS: Final = 25_000  # of these, anchors without an address included
-MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
-_FREE_TAGS: Final = 2000
-_MANY_TAGS: Final = 14_000
-_APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyond many
-_HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
-_SMALL: Final = 100_000  # bytes
-_WINDOW: Final = 16_384
-_LESS, _AND, _EQUALS = b"<&="
+MOST_LINKS: Final = 25_000  # of what is not parsed, anchors without an address included
 _STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
-_UNREADABLE: Final = bytes(
-    code for code in range(256) if not 32 <= code < 127 and code not in b"\t\n\r"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +100,7 @@ def parse(
     encoding, text, whole = _decode_html(html, content_type, text)
     if known is not None and COMPILED and (found := known(text)) is not None:
         return Document(*found, encoding, url)
-    data, rest, crowded = _bound_page(whole)
+    data, rest, crowded = bound_page(whole)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -142,7 +120,7 @@ def parse_in_steps(
     The generator returns the document.
     """
     encoding, _, whole = _decode_html(as_builtin(html), content_type)
-    data, rest, crowded = _bound_page(whole)
+    data, rest, crowded = bound_page(whole)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -180,36 +158,6 @@ def _decode_html(
         whole = html if plain else text.encode()
     mended = mend_mojibake(whole)
     return encoding, text if mended is whole else mended.decode("utf-8", "replace"), mended
-
-
-def _bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
-    """Return the part of a page that is parsed, and what follows it.
-
-    And whether a tag of that part may have very many attributes.
-    """
-    if b"\0" in data:
-        data = data.replace(b"\0", b"")
-    if is_binary(data):
-        return b"", data.translate(None, _UNREADABLE), False
-    whole = data
-    if (tags := count_bytes(data, _LESS, _LESS)) > _FREE_TAGS:
-        data = data[: _too_dense(data, min(tags, MOST_TAGS))]
-        if tags > MOST_TAGS and count_bytes(data, _LESS, _LESS) > MOST_TAGS:
-            data = data[: _find_mark(data, b"<", MOST_TAGS)]
-    if len(data) > 3 * MOST_ENTITIES and count_bytes(data, _AND, _AND) > MOST_ENTITIES:
-        data = data[: _find_mark(data, b"&", MOST_ENTITIES)]
-    rest = whole[len(data) :]
-    # In a longer page there can be more such tags, so each must have fewer.
-    most = _HARMLESS * _SMALL // max(len(data), _SMALL)
-    if crowded := _may_be_crowded(data) and _is_crowded(data, most):
-        data = _CROWDED.sub(rb"<\1", data)
-    return data, rest, crowded
-
-
-def is_harmless(data: bytes) -> bool:
-    """Whether any parser may read a page as it is: it is text, and within all limits."""
-    bounded, _, crowded = _bound_page(data)
-    return bounded is data and not crowded
 
 
 def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
@@ -255,38 +203,6 @@ def _add_links(head: Head, seen: bytes) -> None:
     for href, rel in unparsed.find_links(seen, MOST_LINKS):
         head.hrefs.append(href)
         head.rels.append(rel)
-
-
-def _too_dense(data: bytes, number: int) -> int:
-    """Return where there are more of so many tags than text could need, the length if nowhere.
-
-    That can only be near the beginning.
-    """
-    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * max(_APART)]
-    tags = np.flatnonzero(beginning == ord("<"))
-    before = np.arange(len(tags))
-    beyond = np.flatnonzero(tags < (before - _FREE_TAGS) * np.where(before < _MANY_TAGS, *_APART))
-    return int(tags[beyond[0]]) if len(beyond) else len(data)
-
-
-def _find_mark(data: bytes, mark: bytes, number: int) -> int:
-    """Return where the mark stands that has so many before it."""
-    return len(data) - len(data.split(mark, number)[-1]) - 1
-
-
-def _may_be_crowded(data: bytes) -> bool:
-    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
-    if len(data) > _SMALL and count_bytes(data, _EQUALS, _EQUALS) > _HARMLESS:
-        return True
-    return any(
-        data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
-    )
-
-
-def _is_crowded(data: bytes, most: int) -> bool:
-    """Return whether a tag has more than `most` attributes, which take two bytes or more."""
-    long = (tag[0] for tag in _TAG.finditer(data) if len(tag[0]) > 2 * most)
-    return any(sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most for tag in long)
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:

@@ -4,7 +4,8 @@ import pytest
 
 from crawler.chrome import Link, base, canonical, links, parse, robots, title
 from crawler.chrome.page import unparsed
-from crawler.chrome.page.document import MOST_LINKS, MOST_TAGS
+from crawler.chrome.page.document import MOST_LINKS
+from crawler.chrome.page.limits import MOST_TAGS
 
 PAGE = """<html><head><base href=" /docs/ "><title>A &amp; B</title>
 <link rel="canonical" href="https://example.com/a">

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.chrome import strip_chrome
-from crawler.chrome.page import document, encoding, reader, unparsed
+from crawler.chrome.page import document, encoding, limits, reader, unparsed
 from tests.chrome.hostile import SOUP, hostile_pages
 from tests.support.pure import load_pure
 
@@ -74,7 +74,7 @@ def columns(found: Any) -> dict[str, Any]:
 
 def both(html: bytes) -> tuple[Any, Any]:
     """What the walk and the reader make of a page: of none where no tree can, or may, be built."""
-    data, _, crowded = document._bound_page(document._decode_html(html, None)[2])
+    data, _, crowded = limits.bound_page(document._decode_html(html, None)[2])
     heard = walked = listened(data)
     if not crowded:
         tree = None
@@ -200,7 +200,7 @@ TAGS = st.lists(
 @example("""<p b0=" b0="' a0<script>""", 2)
 def test_no_tag_has_more_attributes(html: str, most: int) -> None:
     """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
-    if document._is_crowded(html.encode(), most):
+    if limits._is_crowded(html.encode(), most):
         return
     with suppress(etree.LxmlError):
         for element in etree.HTML(f"<p>.{html}").iter(etree.Element):
@@ -210,8 +210,8 @@ def test_no_tag_has_more_attributes(html: str, most: int) -> None:
 def test_ordinary_tags_are_not_crowded() -> None:
     """What stands between tags, and many tags, make no tag crowded; many attributes do."""
     page = '<p class="a b" id=c>' + "word " * 100 + "</p><a href='x>y'>"
-    assert not document._is_crowded((page * 1000).encode(), 8)
-    assert document._is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
+    assert not limits._is_crowded((page * 1000).encode(), 8)
+    assert limits._is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
 
 
 @given(st.binary(max_size=20), st.integers(0, 300), st.integers(0, 255), st.integers(0, 255))

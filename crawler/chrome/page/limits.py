@@ -1,0 +1,94 @@
+"""How much of a page is parsed: hostile pages take lxml for ever, or more memory than there is."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from .encoding import count_bytes, is_binary
+
+# libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
+# takes hours.  Such tags lose their attributes before they are parsed.
+_VALUE: Final = rb"=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+)"
+_CROWDED: Final = re.compile(
+    rb"<([a-zA-Z][^\s<>/]{0,40})"
+    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
+)
+_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+")
+_ATTRIBUTE: Final = re.compile(rb"[^\s=/>]++(?:\s*+" + _VALUE + rb")?+")  # a lone quote is one
+MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
+MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
+_FREE_TAGS: Final = 2000
+_MANY_TAGS: Final = 14_000
+_APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyond many
+_HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
+_SMALL: Final = 100_000  # bytes
+_WINDOW: Final = 16_384
+_LESS, _AND, _EQUALS = b"<&="
+_UNREADABLE: Final = bytes(
+    code for code in range(256) if not 32 <= code < 127 and code not in b"\t\n\r"
+)
+
+
+def bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the part of a page that is parsed, and what follows it.
+
+    And whether a tag of that part may have very many attributes.
+    """
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+    if is_binary(data):
+        return b"", data.translate(None, _UNREADABLE), False
+    whole = data
+    if (tags := count_bytes(data, _LESS, _LESS)) > _FREE_TAGS:
+        data = data[: _too_dense(data, min(tags, MOST_TAGS))]
+        if tags > MOST_TAGS and count_bytes(data, _LESS, _LESS) > MOST_TAGS:
+            data = data[: _find_mark(data, b"<", MOST_TAGS)]
+    if len(data) > 3 * MOST_ENTITIES and count_bytes(data, _AND, _AND) > MOST_ENTITIES:
+        data = data[: _find_mark(data, b"&", MOST_ENTITIES)]
+    rest = whole[len(data) :]
+    # In a longer page there can be more such tags, so each must have fewer.
+    most = _HARMLESS * _SMALL // max(len(data), _SMALL)
+    if crowded := _may_be_crowded(data) and _is_crowded(data, most):
+        data = _CROWDED.sub(rb"<\1", data)
+    return data, rest, crowded
+
+
+def is_harmless(data: bytes) -> bool:
+    """Whether any parser may read a page as it is: it is text, and within all limits."""
+    bounded, _, crowded = bound_page(data)
+    return bounded is data and not crowded
+
+
+def _too_dense(data: bytes, number: int) -> int:
+    """Return where there are more of so many tags than text could need, the length if nowhere.
+
+    That can only be near the beginning.
+    """
+    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * max(_APART)]
+    tags = np.flatnonzero(beginning == ord("<"))
+    before = np.arange(len(tags))
+    beyond = np.flatnonzero(tags < (before - _FREE_TAGS) * np.where(before < _MANY_TAGS, *_APART))
+    return int(tags[beyond[0]]) if len(beyond) else len(data)
+
+
+def _find_mark(data: bytes, mark: bytes, number: int) -> int:
+    """Return where the mark stands that has so many before it."""
+    return len(data) - len(data.split(mark, number)[-1]) - 1
+
+
+def _may_be_crowded(data: bytes) -> bool:
+    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
+    if len(data) > _SMALL and count_bytes(data, _EQUALS, _EQUALS) > _HARMLESS:
+        return True
+    return any(
+        data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
+    )
+
+
+def _is_crowded(data: bytes, most: int) -> bool:
+    """Return whether a tag has more than `most` attributes, which take two bytes or more."""
+    long = (tag[0] for tag in _TAG.finditer(data) if len(tag[0]) > 2 * most)
+    return any(sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most for tag in long)
