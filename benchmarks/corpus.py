@@ -187,7 +187,7 @@ def same(path: str, settings: list[str]) -> None:
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
     from crawler.offline.records.files import cut_pieces, local_files, piece_size
-    from crawler.offline.records.input_records import PageReader, pages_of
+    from crawler.offline.records.input_pages import PageReader, pages_of
     from crawler.offline.session import start_session
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:

@@ -15,7 +15,7 @@ from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .records.files import Piece
-from .records.input_records import PageReader, group_pages, pages_of, settle_pages
+from .records.input_pages import PageReader, group_pages, pages_of, settle_pages
 from .records.kept_records import copy_records
 from .records.outputs import open_output
 from .records.parquet import NothingReadable

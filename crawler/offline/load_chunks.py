@@ -20,7 +20,8 @@ from ..dedup.fingerprint import Fingerprinter
 from ..dedup.store.messages import CheckRequest, Crawl
 from .ctrl_c import ctrl_c_held_back
 from .records.files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
-from .records.input_records import Left, Page, PageReader, Raw, read_records
+from .records.input_pages import Left, Page, PageReader
+from .records.input_records import Raw, read_records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig

@@ -13,7 +13,7 @@ from ..dedup.store.messages import Answer, CheckRequest
 from .checkpoint import Checkpoint, Place
 from .load_chunks import RecordSource, prepare_ahead, start_pool
 from .records.files import File
-from .records.input_records import Left, PageReader
+from .records.input_pages import Left, PageReader
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .records.files import OFFSET_BITS, UNITS, File, Format, known_format
-from .records.input_records import Left
+from .records.input_pages import Left
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

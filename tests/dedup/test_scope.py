@@ -15,7 +15,7 @@ from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches import METHODS
 from crawler.offline import columns, load_chunks
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_records import PageReader
+from crawler.offline.records.input_pages import PageReader
 from tests.support.texts import article, changed, text
 
 HOSTS = ("a.example", "www.b.example", "shop.b.example:8080")

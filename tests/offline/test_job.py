@@ -38,7 +38,8 @@ from crawler.offline.corpus_job import Corpus
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.known import open_export
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_records import PageReader, list_input, pages_of
+from crawler.offline.records.input_pages import PageReader, pages_of
+from crawler.offline.records.input_records import list_input
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
 from examples.demo_site.pages import HOSTS, of_host

@@ -35,16 +35,8 @@ from crawler.offline.records.files import (
     local_files,
     refuse_inside,
 )
-from crawler.offline.records.input_records import (
-    Found,
-    Page,
-    PageReader,
-    find_local_files,
-    group_pages,
-    list_input,
-    pages_of,
-    read_records,
-)
+from crawler.offline.records.input_pages import Found, Page, PageReader, group_pages, pages_of
+from crawler.offline.records.input_records import find_local_files, list_input, read_records
 from crawler.offline.records.kept_records import copy_records
 from crawler.offline.records.lines import LIMIT
 from crawler.offline.records.outputs import open_output
@@ -694,7 +686,7 @@ def test_an_extractor_needs_no_scrapy() -> None:
     """Workers of a corpus load the function that the settings name, and no crawler with it."""
     code = (
         "import sys; from crawler.dedup import DedupConfig; "
-        "from crawler.offline.records.input_records import PageReader; "
+        "from crawler.offline.records.input_pages import PageReader; "
         "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

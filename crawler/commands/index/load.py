@@ -54,7 +54,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
     from ...offline.checkpoint import Checkpoint
     from ...offline.load_files import load_files
-    from ...offline.records.input_records import Left, find_local_files
+    from ...offline.records.input_pages import Left
+    from ...offline.records.input_records import find_local_files
     from ...project import project_config
 
     files = find_local_files(options.files, project_config(settings))

@@ -1,102 +1,31 @@
-"""The records of a file, and the pages in them."""
+"""The records of files: lines, rows of Parquet, and responses of web archives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime
-from enum import StrEnum
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
-from ...dedup.claims import claimed_fields, claims_of, read_claims
+from ...dedup.claims import claimed_fields
 from ...dedup.errors import InputError
-from ...dedup.ranks import rank_of
-from ...dedup.scopes import field_scope, scope_of
 from .files import (
-    DAMAGED,
-    OFFSET_BITS,
     File,
     Format,
     Piece,
-    import_extra,
     is_local,
     known_format,
     local_files,
     open_input,
     refuse_arrays,
 )
-from .lines import LIMIT, json_in, split_lines
+from .lines import LIMIT, split_lines
 from .parquet import refuse_columns, rows_in
-from .site_texts import Again, SiteTexts
-from .warc import body_in, pages_in, record_in
+from .warc import pages_in
 
 if TYPE_CHECKING:
-    from ...chrome import MainText
     from ...dedup.config import DedupConfig
-    from ...dedup.fingerprint import Fingerprint, Fingerprinter
-
-_OF_TEXT: Final = ("text", "heading", "own_words", "learnt", "whole")
-_GROUP, _GROUP_CHARACTERS = 256, 8 << 20
-_SAID: Final = 200  # characters of an error, which may hold the page that it is about
-_HTML: Final = ("text/html", "application/xhtml+xml")
 
 # A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
 Raw: TypeAlias = bytes | dict[str, Any]
-
-
-class Page(NamedTuple):
-    """A page of a corpus: its address, or what else names it, and its main text.
-
-    ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
-    :meth:`~...dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER`` asks
-    for them. ``is_cut`` tells that the text came as such: the template of its site may have been
-    cut of it. ``scope`` is what the record has in the field that ``DEDUP_SCOPE`` names, if it names
-    one.
-    """
-
-    url: str
-    text: str
-    heading: str = ""
-    own_words: int | None = None
-    learnt: int | None = None
-    whole: str | None = None
-    is_cut: bool = False
-    again: Again | None = None
-    scope: str | None = None
-    canonical: str | None = None
-    date: datetime | None = None
-    fields: Mapping[str, Any] = {}
-
-    def settled(self) -> Page:
-        """The page as it is by what is known of its site's template now."""
-        if self.again is None:
-            return self
-        found = _page_of(self.url, self.again())
-        return self._replace(**{name: getattr(found, name) for name in _OF_TEXT}, again=None)
-
-    def complete(
-        self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
-    ) -> Fingerprint:
-        """The fingerprint of the page's text with all that its other fields tell."""
-        own = fingerprinter.own(self.heading, self.own_words, self.learnt)
-        if self.whole is not None:
-            page = replace(page, exact=fingerprinter.exact(self.whole))
-        scope = scope_of(config, config.identity(self.url), self.scope)
-        return fingerprinter.scoped(replace(page, own=own), scope)
-
-    def rank(self, config: DedupConfig, words: int) -> bytes:
-        """The rank of the page, whose text has so many words, among its copies."""
-        claims = claims_of(
-            config, self.url, words, canonical=self.canonical, date=self.date, fields=self.fields
-        )
-        return rank_of(config.prefer, claims)
-
-
-class Left(StrEnum):
-    """Why a record is no page of which something can be said: nothing is wrong with it."""
-
-    BINARY = "binary"  # a PDF, say, that a server called a page
-    SKIPPED = "skipped"  # an empty line, another kind of record, an answer that is no page
 
 
 def read_records(
@@ -138,189 +67,6 @@ def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]
             raise InputError(f"{one!r} is not on this machine: copy it here, or mount its folder")
         files.append(one)
     return files
-
-
-class PageReader:
-    """Finds the page in a record with the fields and the extractor of a configuration.
-
-    Raises :class:`ConfigError` if there is no such extractor.
-    """
-
-    def __init__(self, config: DedupConfig) -> None:
-        self.config = config
-        self.texts = SiteTexts()
-        self._extract: Callable[[str | bytes], Any] | None = None
-        if config.extractor is not None:
-            from ...extractor import load_extractor
-
-            self._extract = load_extractor(config)
-
-    def __call__(self, raw: Raw, kind: Format, name: str = "") -> Page | Left:
-        """The page, or why the record is no page of which something can be said.
-
-        `name` stands for the address of a text that has none. Raises ValueError for what should be
-        a page and cannot be read.
-        """
-        try:
-            item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
-            page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item, name)
-            if isinstance(page, Left):
-                return page
-            field = self.config.scope_field
-            if field is not None:
-                page = page._replace(scope=field_scope(item.get(field) if item else None))
-            return page._replace(**read_claims(self.config, page.url, item)) if item else page
-        except ValueError:
-            raise
-        except Exception as error:  # whatever a page does to a parser, the others go on
-            said = str(error)[:_SAID]
-            raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
-
-    def _of_item(self, item: Any, name: str) -> Page | Left:
-        if item is None:
-            return Left.SKIPPED
-        config = self.config
-        if not isinstance(item, dict):
-            raise ValueError("not a JSON object")
-        url = _decode_cell(item.get(config.url_field))
-        if url is None and config.scope not in ("host", "domain"):
-            url = name
-        if not isinstance(url, (str, int)) or not str(url).strip():
-            raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
-        text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
-        if isinstance(text, str) and text.strip():
-            return Page(str(url), text, is_cut=True)
-        if isinstance(html, (str, bytes)):
-            return self._make_page(str(url), html, None)
-        if isinstance(text, str):
-            return Page(str(url), text)
-        raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
-
-    def _of_warc(self, raw: Any) -> Page | Left:
-        types = import_extra("fastwarc.warc").WarcRecordType
-        record = record_in(raw)
-        if record is None:
-            return Left.SKIPPED
-        url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
-        if not url:
-            return Left.SKIPPED
-        if record.record_type == types.conversion:
-            return Page(url, record.reader.read(LIMIT).decode("utf-8", "replace"))
-        headers = record.http_headers
-        if record.is_http and headers is not None:
-            if headers.status_code != 200:
-                return Left.SKIPPED
-            if "\n" in headers.status_line:  # all of the head was taken for its first line
-                raise ValueError("the lines of its HTTP head end with LF, not CRLF")
-        content_type = (headers if headers is not None else record.headers).get("Content-Type")
-        if not (content_type or "").lower().lstrip().startswith(_HTML):
-            return Left.SKIPPED
-        return self._make_page(url, body_in(raw, LIMIT), content_type, is_response=True)
-
-    def _make_page(
-        self,
-        url: str,
-        html: str | bytes,
-        content_type: str | None,
-        *,
-        is_response: bool = False,
-    ) -> Page | Left:
-        if not html.strip():
-            return Page(url, "")
-        if self._extract is None:
-            from ...chrome import canonical, parse, published
-
-            document = parse(html[:LIMIT], content_type=content_type)
-            if document.is_binary:  # what a server calls a page may be a PDF
-                return Left.BINARY
-            found, again = self.texts.read_text(url, document)
-            page = _page_of(url, found)._replace(again=again)
-            if not is_response or not self.config.prefer:
-                return page
-            config = self.config
-            head = {config.canonical_field: canonical(document)}
-            head[config.date_field] = published(document)
-            return page._replace(**read_claims(config, url, head))
-        return _page_of(url, self._extract(html[:LIMIT]))
-
-
-def _page_of(url: str, found: MainText | str) -> Page:
-    if isinstance(found, str):
-        return Page(url, found)
-    whole = found.whole if found.whole != found.text else None
-    return Page(url, found.text, found.heading, found.own_words, found.learnt, whole)
-
-
-class Found(NamedTuple):
-    """A page in its place, its address as the index knows it.
-
-    A record that cannot be read has no `page` but a `fault`, the reason; the place where a damaged
-    file ends has no `url` either. A record that is no page has neither page nor fault, and
-    :class:`Left` in place of the address.
-    """
-
-    position: int
-    piece: int
-    url: str | None
-    page: Page | None
-    fault: str | None = None
-
-    @property
-    def text(self) -> str | None:
-        """The main text of the page."""
-        return self.page.text if self.page is not None else None
-
-
-def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
-    """The pages of a piece in order; whatever is in it, nothing is raised for that."""
-    kind, position = known_format(piece.path), piece.number
-    config = reader.config
-    if config.templates:
-        reader.texts.begin()
-    try:
-        for position, raw in read_records(piece, config, content):
-            record = position & ((1 << OFFSET_BITS) - 1)
-            try:
-                page = reader(raw, kind, f"{piece.path}:{record}")
-            except ValueError as error:
-                yield Found(position, piece.number, "", None, _describe_error(error))
-                continue
-            if isinstance(page, Left):
-                yield Found(position, piece.number, str(page), None)
-            else:
-                url = config.identity(page.url)
-                yield Found(position, piece.number, url, page)
-    except DAMAGED as error:
-        yield Found(position + 1, piece.number, None, None, _describe_error(error))
-
-
-def _decode_cell(value: Any) -> Any:
-    """A cell of Parquet as text: not all who write it say which of their bytes are UTF-8."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _describe_error(error: Exception) -> str:
-    """What is wrong, as it can be written: an extractor may quote halves of characters."""
-    return (str(error) or type(error).__name__).encode(errors="replace").decode()
-
-
-def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
-    """Pages in groups that are worth to be fingerprinted together and do not fill the memory."""
-    group: list[Found] = []
-    characters = 0
-    for one in found:
-        group.append(one)
-        characters += len(one.text or "")
-        if len(group) == _GROUP or characters > _GROUP_CHARACTERS:
-            yield group
-            group, characters = [], 0
-    if group:
-        yield group
-
-
-def settle_pages(group: Iterable[Found]) -> list[Found]:
-    """The pages of a group by what is known of their sites' templates at its end."""
-    return [one if one.page is None else one._replace(page=one.page.settled()) for one in group]
 
 
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
