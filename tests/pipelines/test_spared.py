@@ -320,6 +320,26 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     assert course.decide_request(mallory.url, parts_of(mallory), Found(1, 1)).left
 
 
+def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A rule stays, and so does what is known of the site at hand."""
+    monkeypatch.setattr("crawler.pipelines.spared.sites._MOST_URLS", 20)
+    monkeypatch.setattr("crawler.pipelines.spared.sites._LOOK_EVERY", 8)
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    hosts = "first", "second", "third"
+    for host in hosts:
+        for page, sort in itertools.product(range(4), "ab"):
+            seen = seen_page(page, sort)
+            url = seen.url.replace("host", host)
+            sites.note_page(seen._replace(site=(host, "parse"), url=url))
+    first, second, third = (
+        sites.course_of((host, "parse")).rules for host in ("first", "second", "third")
+    )
+    assert (first.size, second.size, third.size) == (0, 8, 8)
+    assert first.rules.keys() == third.rules.keys() == {"?sort"}
+
+
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     """Articles and the first of a kind, found on a list of one text; not what brings nothing."""
     sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)

@@ -34,7 +34,7 @@ class KnownUrls:
     def __init__(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
         self._loose_key = loose_key
         self._strict_key = strict_key
-        self._number = 0  # of URLs found
+        self.size = 0  # how many URLs are remembered
         self._pages: deque[tuple[UrlParts, int]] = deque()
         self._shelves: dict[int, _Shelf] = {}
         self._names: set[str] = set()  # last segments of pages that came
@@ -61,8 +61,8 @@ class KnownUrls:
         if known is not None:
             known.recurs |= page not in (known.found_on, 0)
             known.found_on = known.found_on or page
-        elif self._number < _MOST_URLS:
-            self._number += 1
+        elif self.size < _MOST_URLS:
+            self.size += 1
             shelf.urls[parts] = _Known(page)
             shelf.found.add(key)
         return is_first, known is None

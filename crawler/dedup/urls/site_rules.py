@@ -65,8 +65,17 @@ class SiteRules:
         self._number = 0  # of what matters
         self._doubts: list[_Doubt] = []
         self._revoked: set[str] = set()
+        self.forget_urls()
+
+    def forget_urls(self) -> None:
+        """Forget what URLs there are: rules stay, and spare less until URLs are known again."""
         self._urls = KnownUrls(self._loose_key, self._strict_key)
         self._volatile = VolatileParts(self._urls.recurs)
+
+    @property
+    def size(self) -> int:
+        """How many URLs are remembered."""
+        return self._urls.size
 
     @property
     def matters(self) -> set[str]:

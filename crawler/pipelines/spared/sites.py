@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .tally import Tally
 
 _MOST: Final = 1000
+_MOST_URLS: Final = 100_000  # that are remembered of all sites: some 300 MB
+_LOOK_EVERY: Final = 1000  # pages at how many are remembered
 
 
 class Sites:
@@ -43,10 +45,11 @@ class Sites:
         self._config = config
         self._tally = tally
         self._make = make
-        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()
+        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()  # the latest used last
+        self._learnt = 0
 
     def course_of(self, key: SiteKey) -> SiteCourse:
-        """The course of a site; of many it is forgotten what came first."""
+        """The course of a site; of many the one is forgotten that was used least lately."""
         course = self._sites.get(key)
         if course is None:
             course = SiteCourse(self._config.copy_depth, self._config.fruitless)
@@ -54,6 +57,7 @@ class Sites:
             self._sites[key] = course
             if len(self._sites) > _MOST:
                 self._sites.popitem(last=False)
+        self._sites.move_to_end(key)
         return course
 
     def note_page(self, page: SeenPage) -> None:
@@ -75,6 +79,19 @@ class Sites:
             self.exchange.tell_rule(parts.site, change.name, rule)
         if course.left and (not course.novelty.barren or changes):
             self._make(course.take_back())
+        self._learnt += 1
+        if self._learnt % _LOOK_EVERY == 0:
+            self._forget_urls()
+
+    def _forget_urls(self) -> None:
+        """Forget the URLs of sites, those used least lately first, where too many are known."""
+        courses = list(self._sites.values())
+        number = sum(course.rules.size for course in courses)
+        for course in courses:
+            if number <= _MOST_URLS:
+                break
+            number -= course.rules.size
+            course.rules.forget_urls()
 
     async def hear_others(self, site: str | None = None) -> None:
         """Take in, now and then, what is known of a site, and what others of the crawl have seen.
