@@ -308,16 +308,23 @@ def view(user: str, number: int, text: int) -> SeenPage:
 
 
 def test_copies_of_one_user_cost_no_page_of_another() -> None:
-    """What a script shows of somebody who brings news is followed, whatever else it shows."""
+    """What a script shows of somebody who brings news is followed, whatever else it shows; and each
+    such text is no reason to fetch more of what has no end.
+    """
     sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
     for number in range(2):
         sites.note_page(view("alice", number, number))
     for number in range(40):
         sites.note_page(view("mallory", number, 9))
+    sites.note_page(view("alice", 2, 2))
     course = sites.course_of(("host", "parse"))
-    alice, mallory = view("alice", 2, 0), view("mallory", 40, 0)
+    alice, mallory = view("alice", 3, 0), view("mallory", 40, 0)
     assert course.decide_request(alice.url, parts_of(alice), alice.found_on) == MADE
-    assert course.decide_request(mallory.url, parts_of(mallory), Found(1, 1)).left
+    left = course.decide_request(mallory.url, parts_of(mallory), mallory.found_on).left
+    assert left == ("fruitless",)
+    course.left.add(Request(mallory.url), left, mallory.found_on)
+    sites.note_page(view("alice", 3, 3))
+    assert [one.request.url for one in course.left.all] == [mallory.url]
 
 
 def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(

@@ -55,7 +55,7 @@ class LeftRequests:
         self._checked = 0
 
     def take_back(
-        self, rules: Iterable[str], room: int, is_near: Callable[[Found], bool]
+        self, rules: Iterable[str], room: Callable[[str], float], is_near: Callable[[Found], bool]
     ) -> list[Left]:
         """Hand over the requests that may be made after all: those that no rules spare any more.
 
@@ -67,7 +67,7 @@ class LeftRequests:
 
         def is_back(one: Left) -> bool:
             if one.reasons == (Why.FRUITLESS,):
-                return len(found) < room
+                return len(found) < room(one.request.url)
             if one.reasons == (Why.COPY_DEPTH,):
                 return is_near(one.found_on)
             return not known.issuperset(one.reasons)

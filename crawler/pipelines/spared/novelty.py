@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus, urlsplit
 
 import xxhash
 
-from ...dedup.urls.parts import UrlKind, UrlParts
+from ...dedup.urls.parts import UrlParts
 
 _MOST_CONTENTS: Final = 1 << 19
 _MOST_PAGES: Final = 1 << 18
@@ -34,24 +34,33 @@ class Found(NamedTuple):
     is_alike: bool = False
 
 
-class _Step(NamedTuple):
-    """A page that brought nothing new: where it was found, what it adds to the depth, its kind."""
-
-    found_on: Found
-    length: float
-    kind: UrlKind
-
-
 @dataclass(slots=True)
 class _Yield:
-    """How many URLs of a group were new, and how many since the last of these were not."""
+    """How many URLs of a group were new or led to such; since then, how many were not, and how much
+    they may add to what the site has no end of.
+    """
 
     new: int = 0
     barren: int = 0
+    growth: float = 0.0
 
     @property
     def is_spent(self) -> bool:
         return self.barren >= _VAIN * max(self.new, 1)
+
+    def note(self, growth: float | None) -> None:
+        """Note a URL that was new, or else how much it may add."""
+        self.new += growth is None
+        self.barren = 0 if growth is None else self.barren + 1
+        self.growth = 0.0 if growth is None else self.growth + growth
+
+
+class _Step(NamedTuple):
+    """A page that brought nothing new: where it was found, what it adds to depth, its groups."""
+
+    found_on: Found
+    length: float
+    yields: tuple[_Yield, ...]
 
 
 NOWHERE: Final = Found(0)
@@ -139,6 +148,11 @@ class Novelty:
         """Whether one of these groups of URLs is known, and not for being vain."""
         return any(group in self._yields and not self.is_vain(group) for group in groups)
 
+    def find_growth(self, groups: Iterable[Hashable]) -> float:
+        """The growth of the site, or of one of these groups of URLs that has more."""
+        found = (self._yields.get(group) for group in groups)
+        return max(self.growth, *(one.growth for one in found if one is not None), 0)
+
     def note_page(
         self,
         page: int,
@@ -161,17 +175,21 @@ class Novelty:
         if outline is not None and len(self._outlines) < _MOST_PAGES:
             self._outlines.add(outline)
         brings_news = is_new and not is_empty
+        added = None if brings_news else max(growth, _SMALL_STEP)
+        yields = []
         for group in parts.kind, *((parts.kind, *one) for one in parts.features):
-            self._note_yield(group, brings_news=brings_news)
-        if brings_news:
+            if group in self._yields or len(self._yields) < _MOST_KINDS:
+                yields.append(self._yields.setdefault(group, _Yield()))
+                yields[-1].note(added)
+        if added is None:
             self.new += 1
             self.barren = self.growth = 0
             for fruitful in page, found_on.page:
                 self._note_news(fruitful)
         else:
             self.barren += 1
-            self.growth += max(growth, _SMALL_STEP)
-            step = _Step(found_on, _SMALL_STEP if is_empty else 1, parts.kind)
+            self.growth += added
+            step = _Step(found_on, _SMALL_STEP if is_empty else 1, tuple(yields))
             self._note_step(page, step if page != found_on.page else None)
         return is_new
 
@@ -180,16 +198,11 @@ class Novelty:
         step = self._steps.get(page)
         self._note_step(page, None)
         while step is not None:
-            self._note_yield(step.kind, brings_news=True)
+            for one in step.yields:
+                one.note(None)
             page = step.found_on.page
             step = self._steps.get(page)
             self._note_step(page, None)
-
-    def _note_yield(self, group: Hashable, *, brings_news: bool) -> None:
-        if group in self._yields or len(self._yields) < _MOST_KINDS:
-            found = self._yields.setdefault(group, _Yield())
-            found.new += brings_news
-            found.barren = 0 if brings_news else found.barren + 1
 
     def _note_step(self, page: int, step: _Step | None) -> None:
         if page in self._steps or len(self._steps) < _MOST_PAGES:

@@ -78,11 +78,12 @@ class SiteCourse:
         is_vain = self.novelty.is_vain(parts.kind)
         if is_vain and not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
+        groups = self.rules.list_groups(parts)
         is_doubtful = is_suspect or (
-            (depth > 0 or is_vain) and not self.novelty.is_fruitful(self.rules.list_groups(parts))
+            (depth > 0 or is_vain) and not self.novelty.is_fruitful(groups)
         )
         if is_doubtful and not checks and self._fruitless:
-            growth = self.novelty.growth
+            growth = self.novelty.find_growth([parts.kind, *groups])
             if growth >= self.patience:
                 return Decision(left=(Why.FRUITLESS,))
             doubtful = sum(1 for one in self._flights.values() if one.is_doubtful)
@@ -166,7 +167,11 @@ class SiteCourse:
 
     def take_back(self) -> list[Left]:
         """Hand over the requests that may be made after all."""
-        room = max(self.patience - int(self.novelty.growth), 0)
+
+        def room(url: str) -> float:
+            parts = split_url(url)
+            groups = [] if parts is None else [parts.kind, *self.rules.list_groups(parts)]
+            return self.patience - self.novelty.find_growth(groups)
 
         def is_near(found_on: Found) -> bool:
             return self.novelty.find_depth(found_on) <= self._copy_depth
