@@ -14,10 +14,10 @@ from .keys import FIXED
 from .layout import MORE, PAGES_IN_BLOCK, Entry, entries_in, place_of, size_of
 from .records import COPIES, parse_record, split_block
 
-# What the names of an index's keys end with; of buckets and blocks the number is told.
+# Endings of the names of an index's keys: family and number of a bucket or block, or a fixed name.
 _OWN = re.compile(r"(?:(page|url|exact|band[0-9]*|anchor):(0|[1-9][0-9]*)|" + "|".join(FIXED) + ")")
 
-_LOOKS = 5  # of 10,000 buckets of which each is changed in one look of ten, none is left by then
+_LOOKS = 5  # a sound bucket that seems wrong in one look of ten does so five times in 1 of 100,000
 _MOST_FAULTS = 100
 
 
@@ -63,26 +63,26 @@ async def audit_index(store: Store, *, odd_bytes: int) -> Audit:
 
 
 async def _audit_once(store: Store, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
-    """Look once; was nothing written meanwhile?"""
+    """Look once: return what was found, the faults, and whether nothing was written meanwhile."""
     claimed = await store.claimed_entries()
     states = await store.read_states()
     found, faults, miscounted = await _read_all(store, odd_bytes, claimed, states)
     is_still = states == await store.read_states() and set(claimed) == set(
         await store.claimed_entries()
     )
-    # Counters of a moment say nothing of what was read in more than one.
+    # The counters are of one moment, so they only count if the index stood still.
     return found, faults | miscounted if is_still else faults, is_still
 
 
 async def _read_all(
     store: Store, odd_bytes: int, claimed: list[Entry], states: list[dict[str, int]]
 ) -> tuple[Audit, dict[str, int], dict[str, int]]:
-    """Read all of it once; tell of faults, with the difference of a bucket's sums, and of counters.
+    """Read the whole index once: return what was found, the faults, and wrong counters.
 
-    Every record must stand in the tables under its keys and every entry of a table must belong to
-    a record. So that this needs little memory, entries are not listed: their hashes are summed for
-    each bucket, once as the records want them and once as the tables have them. Of keys that very
-    many pages have the tables keep the latest pages only; their buckets are not compared.
+    Every record must have its entries in the tables, and every entry must belong to a record. To
+    save memory, entries are not listed: their hashes are summed for each bucket, once as the
+    records require them and once as the tables have them. The difference of the two sums goes with
+    the fault. Buckets with crowded keys, of which the tables drop pages, are not compared.
     """
     found, faults, miscounted = Audit(), dict[str, int](), dict[str, int]()
     sums: Counter[tuple[int, str, int]] = Counter()
@@ -158,7 +158,7 @@ def _pack_entry(table: str, tag: bytes, page: int) -> int:
 def _find_tables(
     store: Store, names: Iterable[str], faults: dict[str, int]
 ) -> list[tuple[int, str, int]]:
-    """Shards, families and numbers of those of these keys that are numbered."""
+    """Shard, family and number of each bucket and block among these keys."""
     shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}
     places = []
     for name in names:

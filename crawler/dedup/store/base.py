@@ -18,13 +18,13 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_MET: Final = 4  # bytes that say when a host was met, before the log of its template
+_MET: Final = 4  # bytes of the time when a host was last met, before the log of its template
 
 
 class Store(Reader, ABC):
-    """An index by its parameters: where pages are stored, and what is known about single URLs.
+    """An index with its parameters: where it stores pages, and what it knows about single URLs.
 
-    ``parameters`` are those asked for, or those of the index once it is open.
+    ``parameters`` are the requested ones, and once the index is open, its own.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class Store(Reader, ABC):
     def list_entries(
         self, shard: int, page: PageRecord | Fingerprint, number: int = 0
     ) -> list[Entry]:
-        """The entries of a kept page with this number, except that of its URL.
+        """The entries of a kept page with this number, without its entry in the table of URLs.
 
-        Those of a fingerprint are the ones by which copies of the page are found.
+        Copies of the page are found under the same keys.
         """
 
     async def claimed_entries(self) -> list[Entry]:
@@ -80,7 +80,7 @@ class Store(Reader, ABC):
         keys = self.shards[self.shard_of(url)]
         with explain_faults():
             client: Any = self._client
-            # What was decided by a wish that is taken back has to be decided anew, once.
+            # When an override is removed, its page has to be decided anew, once.
             if decision is not None or await client.hexists(keys.overrides, url):
                 await client.hset(keys.overrides, url, decision or AGAIN)
 
@@ -126,7 +126,7 @@ class Store(Reader, ABC):
     ) -> Candidates:
         """The kept pages that share the exact hash or a key with a page. Changes nothing.
 
-        With `copies`, also those of their copies that are found with little work.
+        With `copies`, also the copies of these pages, as far as they are cheap to find.
         """
         entries = self.list_entries(0, replace(page, anchors=b""))
         numbers = {number for some in await self.pages_under(entries) for number in some}
@@ -135,7 +135,7 @@ class Store(Reader, ABC):
 
     @abstractmethod
     async def finish_dead(self) -> None:
-        """Complete what dead workers left unfinished."""
+        """Complete the checks that dead workers left unfinished."""
 
     @abstractmethod
     async def close(self) -> None:

@@ -20,12 +20,12 @@ from .scripts import load_script
 from .server.connect import Client, read_infos
 from .server.faults import FOREIGN, NO_STATE, explain_faults
 
-_BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
+_BLOCKS_IN_RUN: Final = 8  # blocks read by one run of a script, which blocks the server
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram", "errors")
 _TIMES: Final = frozenset(
     ("clock", "checked", "crawled")
-)  # of the state: the latest of all shards counts
+)  # fields of `state` of which the latest of all shards counts
 
 
 class ServerMemory(NamedTuple):
@@ -38,8 +38,8 @@ class ServerMemory(NamedTuple):
 class Reader:
     """The keys of an index, in one shard or in several.
 
-    ``shards`` are the keys of each shard. ``head`` are those whose parameters are written first:
-    they tell whether there is an index. ``namespace`` is its name.
+    ``shards`` are the keys of each shard. ``head`` are the keys whose parameters are written first,
+    and say whether the index exists. ``namespace`` is its name.
     """
 
     def __init__(self, client: Client, namespace: str, shards: Sequence[Keys], head: Keys) -> None:
@@ -67,25 +67,28 @@ class Reader:
         return found
 
     async def read_states(self) -> list[dict[str, int]]:
-        """The hash ``state`` of each shard; :class:`ServerError` if one with pages has lost it."""
-        pipe: Any = self._client.pipeline(transaction=False)  # which a full Redis would refuse
+        """The hash ``state`` of each shard.
+
+        Raises :class:`ServerError` if a shard with pages has lost it.
+        """
+        pipe: Any = self._client.pipeline(transaction=False)  # a full Redis refuses transactions
         for keys in self.shards:
             pipe.hgetall(keys.state)
         with explain_faults():
             replies = await pipe.execute()
         found = [{_decode_text(k): _read_number(v) for k, v in reply.items()} for reply in replies]
         for keys, state in zip(self.shards, found, strict=True):
-            if "next" not in state:  # of a new index, or what reads on would miss most pages
+            if "next" not in state:  # unless the index is new, most pages would be missed
                 await self._see_that_it_is_new(keys)
         return found
 
     async def _see_that_it_is_new(self, keys: Keys) -> None:
-        """As in layout.lua."""
+        """Raise :class:`ServerError` if a shard without state has pages, as in layout.lua."""
         names = [keys.numbered("url", bucket) for bucket in range(LEAST_BUCKETS)]
         if any(await self.read_buckets(names)):
             client: Any = self._client
             with explain_faults():
-                is_new = await client.hexists(keys.state, "next")  # since a moment ago
+                is_new = await client.hexists(keys.state, "next")  # pages came in this moment
             if not is_new:
                 raise ServerError(NO_STATE.sentence)
 
@@ -154,12 +157,12 @@ class Reader:
         with explain_faults():
             found: list[Any] = await pipe.execute(raise_on_error=False) if keys else []
             for bucket in found:
-                if isinstance(bucket, Exception):  # in the server's words, which redis-py 6 loses
+                if isinstance(bucket, Exception):  # `execute` of redis-py 6 loses its message
                     raise bucket
         return [bucket or b"" for bucket in found]
 
     async def packed_blocks(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Blocks of records, each given by its shard and its number there; see lua/read.lua."""
+        """Blocks of records, each given by shard and number in the shard; see lua/read.lua."""
         text = load_script("read").text
         pipe: Any = self._client.pipeline(transaction=False)
         for shard, group in groupby(places, key=itemgetter(0)):
@@ -172,7 +175,7 @@ class Reader:
         return [packed for reply in replies for packed in reply]
 
     async def pages_under(self, entries: Sequence[Entry]) -> list[list[int]]:
-        """The pages under the keys of `entries`, whatever their own pages."""
+        """The numbers of all pages under the key of each entry."""
         states = await self.read_states()
         names, tags = [], []
         for entry in entries:

@@ -27,8 +27,8 @@ _HEAD = "params"
 class IndexSummary:
     """A summary of an index on a server.
 
-    ``checks`` are those of all verdicts; unknown times are None. ``unfinished`` is the operation
-    under way in an incomplete index: clear, copy, import or rename.
+    ``checks`` counts checks with any verdict; unknown times are None. ``unfinished`` is the
+    operation under way in an incomplete index: clear, copy, import or rename.
     """
 
     namespace: str
@@ -60,14 +60,14 @@ async def list_indexes(config: DedupConfig) -> list[IndexSummary]:
 
 
 async def _find_names(client: Client) -> AsyncIterator[str]:
-    """What may be names of indexes: others use keys that end alike."""
+    """Yield possible names of indexes: keys of other programs may end like an index's."""
     end = ("/}:" if isinstance(client, RedisCluster) else "}:") + _HEAD
     async for found in client.scan_iter(match=f"{{*{end}", count=500, _type="hash"):
         yield found.decode("utf-8", "surrogateescape")[1 : -len(end)]
 
 
 async def _read_summary(client: Client, name: str) -> IndexSummary | None:
-    """None if there is no index of that name."""
+    """The summary of the index with this name; None if there is none."""
     is_cluster = isinstance(client, RedisCluster)
     head = head_keys(name) if is_cluster else Keys(name)
     listing: Any = await client.hgetall(head.params)

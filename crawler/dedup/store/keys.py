@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-AGAIN: Final = "again"  # instead of what somebody wanted of a URL: they took it back
-OTHER_HOSTS: Final = "(other hosts)"  # instead of a host's name, see lua/pages.lua
+AGAIN: Final = "again"  # value of an override that was removed
+OTHER_HOSTS: Final = "(other hosts)"  # counts further hosts together, see lua/pages.lua
 
 FIXED: Final = (
     "params",
@@ -21,11 +21,11 @@ FIXED: Final = (
     "rules",
     "seen",
     "crawls",
-    "attempts",  # these three are of checks on a cluster: see lua/shard.lua
+    "attempts",  # these three belong to checks on a cluster, see lua/cluster/shard.lua
     "claims",
     "buried",
 )
-"""What the names of keys end with that each index, or each shard of one, has once."""
+"""The endings of the keys that each index, or each of its shards, has once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Keys:
 
     @property
     def prefix(self) -> str:
-        """What every key of the index begins with."""
+        """The beginning of every key of the index."""
         return f"{{{self.namespace}}}:"
 
     @property
@@ -50,15 +50,17 @@ class Keys:
 
     @property
     def guard(self) -> str:
-        """A key that is never there. A cluster refuses commands with a key that is there and one
-        that is not while their slot moves to another node, so no script sees half a shard.
+        """A key that never exists.
+
+        While a slot moves to another node, a cluster refuses commands of which only some keys
+        exist. So no script sees half a shard.
         """
         return self.prefix + "guard"
 
     @property
     def state(self) -> str:
-        """Hash: next page number, pages kept, entries and buckets of each group of tables, the
-        exchanges counted, and the bucket of URLs where the search for expired ones stands.
+        """Hash: next page number, number of kept pages, entries and buckets of each group of
+        tables, number of exchanges, and the bucket of URLs last searched for expired pages.
         """
         return self.prefix + "state"
 
@@ -84,12 +86,12 @@ class Keys:
 
     @property
     def overrides(self) -> str:
-        """Hash: URL → ``keep`` or ``drop``, what somebody wants of it, or :data:`AGAIN`."""
+        """Hash: URL → a person's override, ``keep`` or ``drop``, or :data:`AGAIN`."""
         return self.prefix + "overrides"
 
     @property
     def templates(self) -> str:
-        """Hash: host → when a page of it was checked, and the log of its sites' template."""
+        """Hash: host → when it was last met, and the log of its template."""
         return self.prefix + "templates"
 
     @property
@@ -99,7 +101,7 @@ class Keys:
 
     @property
     def seen(self) -> str:
-        """Stream: pages that processes of a crawl tell each other of, see lua/seen.lua."""
+        """Stream: pages that the processes of a crawl have seen, see lua/seen.lua."""
         return self.prefix + "seen"
 
     @property
@@ -109,18 +111,18 @@ class Keys:
 
     @property
     def fixed(self) -> list[str]:
-        """The keys of :data:`FIXED`, whether they are there or not."""
+        """The keys of :data:`FIXED`, whether they exist or not."""
         return [self.prefix + name for name in FIXED]
 
     def numbered(self, family: str, number: int) -> str:
-        """String: a bucket of the table `family` (url, exact, band0, …), upper bits of table
-        keys and page numbers; or with family `page` a list with the records of 48 pages.
+        """String: a bucket of the table `family` (url, exact, band0, …), with the upper bits of
+        table keys and page numbers. List, for the family `page`: the records of 48 pages.
         """
         return f"{self.prefix}{family}:{number}"
 
 
 def literal_pattern(text: str) -> str:
-    r"""A pattern of names of keys that `text` alone fits.
+    r"""A glob pattern that matches `text` alone.
 
     >>> print(literal_pattern(r"{a\b}"))
     {a\\b}

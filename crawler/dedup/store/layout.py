@@ -15,7 +15,7 @@ _KEYS: Final = 1 << TABLE_KEY_BITS
 _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
-MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
+MORE: Final = 0xFEFFFFFF  # page number that stands for the pages left out under a crowded key
 KINDS: Final = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
     b"r": "repeated",
@@ -47,13 +47,13 @@ class Entry(NamedTuple):
 def table_key(url: str, seed: int) -> bytes:
     """The key of a URL in the table of URLs.
 
-    Without the seed nobody can construct URLs that all fall into one bucket.
+    Without the seed, URLs that all fall into one bucket cannot be constructed.
     """
     return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
 
 
 def size_of(state: Mapping[str, int], group: str) -> int:
-    """The number of buckets of the tables of each group."""
+    """The number of buckets of each table in a group."""
     return max(state.get(f"{group}.size", 0), LEAST_BUCKETS)
 
 

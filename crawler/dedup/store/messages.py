@@ -20,15 +20,17 @@ _REQUEST = struct.Struct(">4s4sI12sI4sBII4sHHHHHHHB")  # these three as in the s
 _ODD = struct.Struct(">BH")
 _ANSWER = struct.Struct(">ccIHHHBB")
 ANSWER_BYTES = _ANSWER.size
-_LONGEST = 65_535  # bytes that two others can count
-NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
+_LONGEST = 65_535  # the greatest length, in bytes, that fits into two bytes
+NO_TEMPLATE = 65_535  # length of the log in a request that asks for no template
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
 _PREFERRED, _YIELDS, _CUT, _ANCHORED = 1, 2, 4, 8
 
 
 class TemplateNews(NamedTuple):
-    """A worker's state of a host's template: the known length of the shared log, and ``pairs``, 4
-    bytes each, to add to it. In an answer, the entries from number ``length`` on.
+    """News about a host's template.
+
+    In a request, ``length`` is the known length of the shared log, and ``pairs``, 4 bytes each, are
+    to be added to it. In an answer, ``pairs`` are the entries of the log from number ``length`` on.
     """
 
     length: int
@@ -38,16 +40,16 @@ class TemplateNews(NamedTuple):
 class CheckRequest(NamedTuple):
     """A page to check. A repeated `token` is a retry of the same check.
 
-    ``canonical`` is another URL that the page names as canonical; ``yields`` means that it gives
-    its place in the index to that. Of two copies the one with the better ``rank`` takes the place,
-    see :mod:`..ranks`; a ``preferred`` one does in any case. With ``template`` the answer contains
-    what is new in the template of the page's host. ``since`` is when it was spooled, in seconds
-    since 1970, or 0. ``whole`` gives the fingerprint of its text before the template was cut, if
-    that differs. ``crawl`` is the start of the crawl that checks the page, in seconds since 1970,
-    or 0. Records of the hosts ``final`` that nobody has seen since then give way to the page. Kept
-    pages last seen before it, from ``doubtful`` on, are ``updated`` even with the same text.
-    ``is_cut`` means that the template may have been cut from the text before it came: a page kept
-    with its sketch has it.
+    ``canonical`` is another URL that the page names as canonical; ``yields`` means that the page
+    gives its place in the index to that URL. Of two copies the one with the better ``rank`` takes
+    the place, see :mod:`..ranks`; a ``preferred`` one does in any case. With ``template`` the
+    answer contains what is new in the template of the page's host. ``since`` is when the page was
+    spooled, in seconds since 1970, or 0. ``whole`` gives the fingerprint of its text before the
+    template was cut, if that differs. ``crawl`` is the start of the crawl that checks the page, in
+    seconds since 1970, or 0. Records of the hosts ``final`` that were last seen before it give way
+    to the page. Kept pages last seen from ``doubtful`` on are ``updated`` even with the same text.
+    ``is_cut`` means that the template may have been cut from the text before it came here: then an
+    equal sketch also means an unchanged text.
     """
 
     url: str
@@ -84,12 +86,12 @@ class Forget(NamedTuple):
 class Answer(NamedTuple):
     """The server's answer about a page: its kind, the current decision, and the evidence.
 
-    ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
-    it is another, and ``evidence`` shows how similar the two are. ``replaces`` is the URL of the
-    page whose place it took. ``canonical_known`` means that the index knows the URL that it names
-    as canonical, ``gone`` that it was reported gone, and ``unconfirmed`` that nobody has seen its
-    kept page since the crawl began. ``template`` is what is new in the host's template.
-    ``overlapping`` are kept pages that share anchors with the page.
+    ``page`` is the number of the kept page that stands for the page, ``duplicate_of`` its URL if it
+    is another page, and ``evidence`` shows how similar the two are. ``replaces`` is the URL of the
+    page whose place the page took. ``canonical_known`` means that the index knows the URL that it
+    names as canonical, and ``gone`` that it was reported gone. ``unconfirmed`` means that
+    ``duplicate_of`` has not been seen since the crawl began. ``template`` is what is new in the
+    host's template. ``overlapping`` are kept pages that share anchors with the page.
     """
 
     kind: str
@@ -106,8 +108,9 @@ class Answer(NamedTuple):
 
 
 class Crawl(NamedTuple):
-    """A crawl in an index: its ``number``, and its start in seconds since 1970. Pages seen from
-    then on are seen in it. That is later than any time at which a page was seen before.
+    """A crawl in an index: its ``number``, and its ``start`` in seconds since 1970.
+
+    Pages seen from the start on are seen in this crawl; all earlier ones were seen before it.
     """
 
     number: int
@@ -115,7 +118,7 @@ class Crawl(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What has become of the kept page of a copy.
+    """The state of the kept page of a copy.
 
     ``state`` is ``confirmed`` (seen since the crawl began, or the page is not a copy),
     ``unconfirmed`` (not seen; ``url`` names it), or ``lost`` (it has another text, is gone, is a
@@ -186,7 +189,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
 
 
 def _pack_anchors(page: Fingerprint) -> list[bytes]:
-    """What the index keeps of a page's anchors, and the keys of those that it does not."""
+    """The anchors that the index stores of a page, and the keys of the others, after both sizes."""
     stored = stored_anchors(page.anchors, page.words)
     known = set(anchor_keys(stored))
     others = b"".join(key for key in asked_keys(page.anchors) if key not in known)
@@ -210,7 +213,7 @@ def unpack_original(reply: bytes) -> Original:
 
 
 def unpack_check(reply: bytes | list[Any], read: ReadRecords) -> Answer:
-    """The answer of lua/check.lua about a page; `read` reads the records of others in it."""
+    """The answer of lua/check.lua about a page; `read` parses the records in it."""
     if isinstance(reply, bytes):
         return unpack_answer(reply)
     answer, news, *others = reply

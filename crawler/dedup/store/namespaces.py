@@ -1,9 +1,9 @@
-"""Whole indexes: deleted and copied in small steps, while the server goes on with other work.
+"""Deletes and copies whole indexes in small steps, between which the server does other work.
 
-An index that is being deleted, or is not yet copied whole, has the field ``unfinished`` among its
-parameters and no digest: whoever opens it is refused, and crawls that have it open are told so at
-their next page. The parameters in which it stands are written and deleted last. One that is being
-renamed is marked in the same way before it is deleted, and has what its digest was behind a hyphen.
+An index that is being deleted or copied has the field ``unfinished`` among its parameters and no
+digest: it cannot be opened, and crawls that have it open get an error at their next page. The
+head's parameters are written and deleted last. An index that is being renamed is marked in the same
+way before it is deleted; its digest then stands behind a hyphen.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ async def clear_index(
 ) -> int:
     """Delete the index that `config` names, whatever its parameters; return how many keys it had.
 
-    `told` is called with the digest of its parameters before, unless a clear that was killed has
-    deleted that: done again, it goes on from there. Raises :class:`ServerError`.
+    First, `told` is called with the digest of its parameters, unless an interrupted clear has
+    deleted it: clearing again goes on from there. Raises :class:`ServerError`.
     """
     async with open_server(config) as client:
         with explain_faults():
@@ -58,15 +58,15 @@ async def copy_index(
 ) -> int:
     """Copy the index `source` on the server of `config` to a new name; return how many keys it has.
 
-    0 if there is no such index. If it `is_moved`, the source is deleted. What else there is to copy
-    is copied by `along`, which takes the digest that both indexes have: entered when all keys are
-    copied, left when the copy is whole and no crawl can write to a source that is moved. Raises
-    :class:`InputError` if the name is taken, or if the index was changed while it was copied, and
-    what `along` raises: then the copy is deleted; and :class:`ServerError`.
+    Returns 0 if there is no such index. If it `is_moved`, the source is deleted. `along` copies
+    what else belongs to the index, and takes the digest of both indexes. It is entered when all
+    keys are copied, and left before the copy can be opened; by then no crawl can write to a source
+    that is moved. Raises :class:`InputError` if the name is taken, or if the index was changed
+    while it was copied, :class:`ServerError`, and what `along` raises; the copy is then deleted.
     """
     for name in (source, target):
         replace(config, namespace=name)  # raises for a name that no index can have
-    if source == target:  # of which nobody shall be told to clear the target first
+    if source == target:  # the error below would advise to clear the index
         raise InputError(f"{source!r} is the index itself: choose another name")
     async with open_server(config) as client:
         with explain_faults():
@@ -92,9 +92,9 @@ async def _unlink_keys(client: Client, keys: list[str]) -> int:
 
 
 async def _mark_index(client: Client, namespace: str, doing: str | bytes) -> list[str]:
-    """Say in all parts of an index what is being done with it; '': it is renamed no more.
+    """Mark all shards of an index with the operation under way; '' ends a rename.
 
-    Returns the keys in which that stands.
+    Returns the keys with the mark.
     """
     params = [key async for batch in _scan_keys(client, namespace, "params") for key in batch]
     pipe: Any = client.pipeline(transaction=False)
@@ -121,7 +121,7 @@ async def _copy_index(
     doing = parameters.pop(UNFINISHED.encode(), None)
     if doing not in (None, _RENAMED):
         raise InputError(not_whole(source, doing.decode()))
-    parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # of a rename that was killed
+    parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # from an interrupted rename
     theirs = await commands.eval(load_script("reserve").text, 1, new_head, "copy")
     if UNFINISHED.encode() in theirs[::2]:
         doing = theirs[theirs.index(UNFINISHED.encode()) + 1]
@@ -134,7 +134,7 @@ async def _copy_index(
         copied = 1
         async with slots_at_rest(client):
             async for batch in _scan_keys(client, source, "*"):
-                # Not the parts that were left of an index with another number of shards.
+                # Keys left by an index with another number of shards are not copied.
                 keys = [key for key in batch if key != head and _hash_tag(key) in tags]
                 copied += await _transfer_keys(client, keys, tags)
         if doing is not None:
@@ -143,7 +143,7 @@ async def _copy_index(
             await _see_the_same(client, source, before)
             if is_moved:
                 await _mark_index(client, source, _RENAMED)
-                # What was checked before that is seen; what comes now passes unchecked.
+                # This finds checks before the mark; pages that come now pass unchecked.
                 await _see_the_same(client, source, before)
             listing = [part for pair in parameters.items() for part in pair]
             await commands.eval(load_script("finish").text, 1, new_head, *listing)
@@ -180,7 +180,7 @@ async def _see_the_same(client: Client, namespace: str, before: dict[str, Any]) 
 
 
 async def _read_states(client: Client, namespace: str) -> dict[str, Any]:
-    """All counters, which change with every check, and what people decided."""
+    """All counters, which change with every check, and the overrides."""
     commands: Any = client
     return {
         key: await commands.hgetall(key)
@@ -192,7 +192,7 @@ async def _read_states(client: Client, namespace: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def slots_at_rest(client: Client) -> AsyncIterator[None]:
-    """Fails if slots of a cluster move: their keys may go past a scan, and none must be missed."""
+    """Raise TryAgainError if slots of a cluster move: a scan could miss their keys."""
     before = await _read_slots(client)
     yield
     if await _read_slots(client) != before:
@@ -200,7 +200,7 @@ async def slots_at_rest(client: Client) -> AsyncIterator[None]:
 
 
 async def _read_slots(client: Client) -> dict[str, list[list[str]]]:
-    """The slots of each node of a cluster, as it says itself; fails if some are on their way."""
+    """The slots of each node by its own account. Raises TryAgainError if any are being moved."""
     found = {}
     for node in client.get_primaries() if isinstance(client, RedisCluster) else ():
         nodes = await client.execute_command("CLUSTER NODES", target_nodes=node)
@@ -218,7 +218,7 @@ def _head_key(client: Client, namespace: str) -> str:
 
 
 def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:
-    """The hash tag of each part of the source, and that of the same part of the target."""
+    """The hash tag of each shard of the source → the tag of the same shard of the target."""
     parts = zip(shard_tags(source, shards), shard_tags(target, shards), strict=True)
     return {source: target, f"{source}/": f"{target}/", **dict(parts)}
 
@@ -228,7 +228,7 @@ def _hash_tag(key: str) -> str:
 
 
 async def _scan_keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
-    """The keys of an index that end as `name` says, some hundreds at a time."""
+    """The keys of an index whose endings match the pattern `name`, some hundreds at a time."""
     glob, tag = literal_pattern(namespace), re.escape(namespace)
     if isinstance(client, RedisCluster):
         glob, tag = f"{glob}/*", rf"{tag}/(\d+\.\d+)?"  # not another index whose name has a slash

@@ -1,4 +1,4 @@
-"""The parameters of an index: stored in it, and it cannot be opened with others."""
+"""The parameters of an index. They are stored in it; it cannot be opened with other ones."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from ..errors import ParameterMismatch
 
-SECRET = "secret:"  # stands before the digest of a seed that is not stored
-# Named last, for most often they differ because another one does.
+SECRET = "secret:"  # prefix of the stored digest of a secret seed
+# Named last in errors: they usually differ because another parameter does.
 _FOLLOWING = frozenset({"bands", "rows", "tables"})
-UNFINISHED = "unfinished"  # parameter of an index that is not whole: what is being done with it
+UNFINISHED = "unfinished"  # parameter of an incomplete index: the operation under way
 _REMEDIES = {
     "clear": "it is being deleted: wait, or clear it again if that was interrupted",
     "copy": "it is being made as a copy: wait; if that was interrupted, clear it and copy again",
@@ -21,14 +21,14 @@ _REMEDIES = {
     "can be opened, else clear the new one and rename again",
 }
 FORMAT = 6  # of the layout in the server; raised with every change that older code cannot read
-_TAKEN_OVER = "5"  # format whose records are valid in this one
+_TAKEN_OVER = "5"  # earlier format whose records are valid in this one
 
 
 class Parameters:
-    """The parameters asked for, and then those of the index.
+    """The requested parameters, and once the index is known, its own.
 
     Of a `secret` seed, the `values` only contain a digest. ``agreed`` says whether an existing
-    index was found to have them.
+    index has these parameters.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Parameters:
             return found
         if UNFINISHED in found:
             raise ParameterMismatch(not_whole(self._namespace, found[UNFINISHED]))
-        if found.get("format", str(FORMAT)) != str(FORMAT):  # of which no setting can be
+        if found.get("format", str(FORMAT)) != str(FORMAT):  # no setting can change the format
             raise ParameterMismatch(
                 f"the index {self._namespace!r} has format {found['format']}, and this version "
                 f"reads format {FORMAT}: move it as the changelog says, use the version that made "
@@ -100,7 +100,7 @@ class Parameters:
         )
 
     def _seed_hint(self, found: Mapping[str, str]) -> str:
-        """What to set where the seeds differ: of one that is set the index tells a digest alone."""
+        """What to set if the seeds differ; of a configured seed, the index has only a digest."""
         if found.get("seed") == self._values.get("seed"):
             return ""
         if found.get("seed", "").startswith(SECRET):
@@ -108,7 +108,7 @@ class Parameters:
         return " and leave DEDUP_SEED unset, because the index drew its own"
 
     def _order_hint(self, found: Mapping[str, str]) -> str:
-        """What to set where the orders differ: the ranks of two cannot be compared."""
+        """What to set if the orders differ: ranks of two orders cannot be compared."""
         if found.get("prefer") == self._values.get("prefer"):
             return ""
         if "prefer" in found:
@@ -118,7 +118,7 @@ class Parameters:
     def takes_over(self, listing: Sequence[bytes]) -> bool:
         """Whether an index with the parameters `listing` has an earlier format and fits.
 
-        Its content is valid in this format, too: only its parameters have to say so.
+        Its content is valid in this format, too: only its parameters have to be changed.
         """
         found = _read_listing(listing)
         if found.get("format") != _TAKEN_OVER or UNFINISHED in found:
@@ -128,7 +128,7 @@ class Parameters:
         return not self.describe_differences({**found, "format": str(FORMAT)})
 
     def adopt_seed(self, found: Mapping[str, str]) -> None:
-        """Take the seed of an index with the parameters `found`, unless one of the two is set."""
+        """Take the seed of an index with the parameters `found`, unless either is configured."""
         drawn = found.get("seed", SECRET)
         if not drawn.startswith(SECRET) and not self._values["seed"].startswith(SECRET):
             self._values["seed"] = drawn
@@ -156,7 +156,7 @@ def seed_digest(seed: int) -> str:
 
 
 def _describe_value(name: str, values: Mapping[str, str]) -> str:
-    """A parameter as errors tell it, which stand in logs: of a seed that was drawn its digest."""
+    """A parameter as errors show it: a drawn seed as its digest, because errors are logged."""
     value = values.get(name, "–")
     return f"drawn:{seed_digest(int(value))}" if name == "seed" and value.isdecimal() else value
 

@@ -1,4 +1,4 @@
-"""Records of pages: what their bytes mean, and how all of them are read."""
+"""Records of pages: parses their bytes, and reads many of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 
-# These as in records.lua: of every page; then of a copy; behind them what only some pages have.
+# As in records.lua: the fields of every page, those of a copy, and those that only some pages have.
 _BASE: Final = struct.Struct(">ccII4s4sI12sBH")
 _COPY: Final = struct.Struct(">IHH")
 _COPY_MORE: Final = struct.Struct(">I")
@@ -36,15 +36,17 @@ _BLOCKS: Final = 64  # read in one exchange
 class PageRecord(NamedTuple):
     """What the index stores of one page.
 
-    ``number`` is the page's own, ``representative`` that of the kept page that stands for it (its
-    own if it is kept). ``standing`` is the decision that holds, ``last`` the verdict of the last
-    check; times are seconds since 1970, 0 where there is none. ``sampled`` shingles of the page and
-    ``other_sampled`` of its original stand in odd sketches of ``level``, of which ``odd_bits``
-    differ. ``bands`` and ``odd`` are the keys and the sketch of a kept page, empty for copies and
-    for pages too short. ``gone`` tells when the page was found gone, ``rank`` its place
-    among copies, ``canonical`` the table key of the URL that it names as canonical, ``replaces``
-    whose place it took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`;
-    ``anchors`` are those that the index keeps of it, see :mod:`~..sketches.anchors`.
+    ``number`` is the page's own number, and ``representative`` the number of the kept page that
+    stands for it (the page itself if it is kept). ``standing`` is the current decision, ``last``
+    the verdict of the last check. Times are in seconds since 1970, 0 for none.
+
+    ``odd_bits``, ``level``, ``sampled`` and ``other_sampled`` are the evidence for a copy, see
+    :class:`~..candidates.Evidence`. ``bands`` and ``odd`` are the keys and the sketch of a kept
+    page, empty for copies and for short pages. ``gone`` is the time when the page was found gone,
+    ``rank`` decides between copies, ``canonical`` is the table key of the URL that takes its place,
+    and ``replaces`` the number of the page whose place it took. ``own`` is the page's own content,
+    see :class:`~..fingerprint.Fingerprint`, and ``anchors`` are its stored anchors, see
+    :mod:`~..sketches.anchors`.
     """
 
     number: int
@@ -82,7 +84,7 @@ class PageRecord(NamedTuple):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What is compared of a kept page."""
+        """The fingerprint of a kept page, without anchors."""
         sketch = self.sketch
         sketches = (sketch,) if sketch else ()
         return Fingerprint(self.exact, self.words, self.bands, sketches, self.own)
@@ -98,9 +100,10 @@ class PageRecord(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Pages that a text may be like: ``kept`` ones, and ``copies`` of these in the blocks of
-    records before number ``rest``; all of them where that is None. Those ``overlapping`` share
-    anchors with it.
+    """Pages that a text may resemble.
+
+    ``copies`` are the copies of the ``kept`` pages in the blocks of records before number ``rest``,
+    or in all blocks if that is None. ``overlapping`` pages share anchors with the text.
     """
 
     kept: list[PageRecord]
@@ -110,8 +113,9 @@ class Candidates(NamedTuple):
 
 
 def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimate | None:
-    """The similarity on which a decision is based, with odd sketches of so many `bits`; None for a
-    page that is not a copy.
+    """The similarity on which a decision is based; None for a page that is not a copy.
+
+    `bits` is the length of an odd sketch.
     """
     if standing == "exact":
         return Estimate.certain(1.0)
@@ -129,7 +133,7 @@ def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | None:
-    """The record of page `number`; None if it is damaged, or this package never writes such a one.
+    """The record of page `number`; None if it is damaged or foreign.
 
     A record may contain more than is known here, added by a later version.
     """
@@ -234,7 +238,7 @@ async def read_pages(
 async def read_blocks(
     store: Reader, places: Sequence[tuple[int, int]], odd_bytes: int
 ) -> list[PageRecord]:
-    """The records in blocks, each given by its shard and its number there."""
+    """The records in blocks, each given by shard and number in the shard."""
     count = len(store.shards)
     found = []
     for (shard, block), packed in zip(places, await store.packed_blocks(places), strict=True):

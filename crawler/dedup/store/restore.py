@@ -1,7 +1,7 @@
 """Writes pages of an exported index into another, with their decisions.
 
-An index that is being made that way has the field ``unfinished`` among its parameters and a digest
-that no settings have, so no crawl can open it before it is complete; see also :mod:`.namespaces`.
+Until it is complete, a new index has the field ``unfinished`` among its parameters and a digest
+that no settings have, so no crawl can open it; see also :mod:`.namespaces`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _RUN: Final = 32  # pages written by one run of the script
 
 
 class Restored(NamedTuple):
-    """The number of a page, and whether it was written: not if its URL was known. The number is 0
-    if it was known with another text.
+    """The number of a page, and whether it was written.
+
+    It was not if its URL was known. The number is 0 if the URL was known with another text.
     """
 
     number: int
@@ -69,8 +70,8 @@ class Restorer:
     async def begin(self, next_numbers: Sequence[int]) -> None:
         """Make the index if it is missing, with the next number of each shard.
 
-        Raises :class:`ParameterMismatch` if there is another, and :class:`InputError` if that is
-        incomplete.
+        Raises :class:`ParameterMismatch` if an index has the name but other parameters, and
+        :class:`InputError` if that index is incomplete.
         """
         commands: Any = self._client
         head = self._params[0]
@@ -129,10 +130,10 @@ class Restorer:
     async def _make_entries(
         self, store: SpreadIndex, pages: Sequence[PageRecord], restored: Sequence[Restored]
     ) -> None:
-        """Make the entries of kept pages in the shards where they lie.
+        """Make the entries of kept pages in their shards.
 
-        Who was killed before that left pages without: in a new index those that were there are
-        enlisted again, which changes nothing if they are.
+        An interrupted import may have left pages without entries. So in a new index, the entries of
+        known pages are made again, which changes nothing if they exist.
         """
         places = []
         for page, (number, is_new) in zip(pages, restored, strict=True):

@@ -17,7 +17,7 @@ _BUCKETS = 8
 async def drawn_pages(
     store: Reader, shards: Sequence[int], draws: random.Random
 ) -> AsyncIterator[list[tuple[int, int]]]:
-    """All pages of some shards in random order, some hundreds at a time: shard, number there.
+    """All pages of some shards in random order, as (shard, local number), some hundreds at a time.
 
     They are found by their URLs, because most blocks of an old index may be empty: numbers are
     never reused.

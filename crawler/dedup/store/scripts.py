@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-# What stands in front of a script; those not named here stand alone.
+# The parts that are put in front of a script; scripts not named here have none.
 _RECORDS = ("layout", "records")
 _OWN = ("agreed", *_RECORDS)
 _TABLES = ("agreed", "layout", "shard")
@@ -46,7 +46,7 @@ class Script(NamedTuple):
 
 @cache
 def load_script(name: str) -> Script:
-    """Return a script of ``lua/`` or a folder there, the parts that it shares in front."""
+    """Return a script of ``lua/`` or a folder there, with its shared parts in front."""
     text = "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 

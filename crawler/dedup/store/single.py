@@ -36,13 +36,13 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_BLOCKS_LOOKED_THROUGH = 500  # for copies, in one exchange: the server does nothing else meanwhile
+_BLOCKS_LOOKED_THROUGH = 500  # searched for copies in one exchange, which blocks the server
 
 
 class RedisIndex(Store):
     """The tables and records of one namespace on one server."""
 
-    exchange = 32  # pages in one: the server does nothing else for about 0.1 ms a page meanwhile
+    exchange = 32  # pages in one exchange, which blocks the server for about 0.1 ms a page
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class RedisIndex(Store):
     async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or check that an existing one has these parameters; return them.
 
-        If it is not to be made, a missing index is read as an empty one. Raises
-        :class:`ParameterMismatch`, which names the differences, and :class:`ServerError`.
+        Without `make`, a missing index is read as an empty one. Raises :class:`ParameterMismatch`,
+        which names the differences, and :class:`ServerError`.
         """
         listing = await self._run_script("open", self.parameters.flat if make else [])
         if self.parameters.takes_over(listing):
@@ -90,14 +90,14 @@ class RedisIndex(Store):
         return [unpack_check(reply, read) for reply in await self._run_script("check", arguments)]
 
     async def start(self, requests: Sequence[CheckRequest]) -> list[Answer]:
-        """The same: no page's answer is still to come."""
+        """Check pages in order, like :meth:`check`: no answer is still to come."""
         return await self.check(requests)
 
     async def find_candidates(
         self, page: Fingerprint, *, odd_bytes: int, copies: bool = False
     ) -> Candidates:
         """See :meth:`Store.find_candidates`: one exchange."""
-        if not self.parameters.agreed:  # there is none
+        if not self.parameters.agreed:  # there is no index
             return Candidates([], [], None)
         blocks = _BLOCKS_LOOKED_THROUGH if copies else 0
         keys = b"".join(asked_keys(page.anchors))
@@ -135,13 +135,13 @@ class RedisIndex(Store):
         )
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
-        """What has become of the originals of these pages since `start`."""
+        """The state of the original of each page since `start`."""
         items = [self.url_key(url) + url.encode() for url in urls]
         replies = await self._run_script("originals", [self.parameters.digest, start, *items])
         return [unpack_original(reply) for reply in replies]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
-        """Remove URLs from the index; False for those that were not there, or not as asked for."""
+        """Remove URLs from the index; False for unknown ones, and for copies with ``if_kept``."""
         items = [pack_forget(request, self.url_key(request.url)) for request in requests]
         replies = await self._run_script("forget", [self.parameters.digest, self._bits, *items])
         return [bool(was_there) for was_there in replies]
@@ -165,10 +165,10 @@ class RedisIndex(Store):
         return found
 
     async def finish_dead(self) -> None:
-        """Nothing: a check is one step and leaves nothing half done."""
+        """Do nothing: a check is one step and leaves nothing half done."""
 
     async def close(self) -> None:
-        """Nothing: a check is one step and all is done when it returns."""
+        """Do nothing: a check is one step and all is done when it returns."""
 
     async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
         with explain_faults():
@@ -185,7 +185,7 @@ class RedisIndex(Store):
 
 
 def _parse_records(group: list[Any], odd_bytes: int) -> list[PageRecord]:
-    """Records as lua/match.lua tells them: number, record, and so on."""
+    """Parse the records in a reply of lua/match.lua, where each follows its number."""
     pairs = zip(group[::2], group[1::2], strict=True)
     found = (parse_record(number, packed, odd_bytes) for number, packed in pairs)
     return [record for record in found if record is not None]

@@ -14,8 +14,8 @@ from .layout import PAGES_IN_BLOCK
 from .records import split_block
 from .sample import drawn_pages
 
-_SAMPLE = 32  # keys of a kind that are weighed
-_SHARD_SAMPLE = 4  # shards that are weighed
+_SAMPLE = 32  # keys of each kind whose memory is measured
+_SHARD_SAMPLE = 4  # shards whose memory is measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class IndexStats:
 
     ``verdicts`` maps a kind to the checks that ended with it, ``hosts`` a host to such a map, and
     ``histogram`` a similarity, rounded down to hundredths, to the near-duplicates found there.
-    ``urls`` is the number of known URLs, ``kept`` that of kept pages. ``memory_bytes`` is the
-    memory of the whole index in the server, estimated from a sample; None if the server forbids to
-    measure it. ``bytes_per_page`` is the memory of pages, including copies, for each kept page.
+    ``urls`` counts the known URLs, and ``kept`` the kept pages. ``memory_bytes`` is the memory of
+    the whole index in the server, estimated from a sample; None if the server forbids to measure
+    it. ``bytes_per_page`` is the memory of pages, including copies, for each kept page.
     ``last_check`` is the time of the last check, and ``last_crawl`` the start of the last crawl;
     None if unknown. ``errors`` maps the class of an error to the number of failures in crawls.
     """
@@ -83,7 +83,7 @@ async def read_statistics(store: Store, *, bands: int) -> IndexStats:
 
 
 async def _weigh_others(store: Store) -> int | None:
-    """Bytes of memory of the keys that hold no pages, None if the server forbids to weigh them."""
+    """Bytes of memory of the keys without pages; None if the server forbids to measure them."""
     names = {store.head.params, *(name for keys in store.shards for name in keys.fixed)}
     sizes = await store.memory_usage(list(names))
     return None if sizes is None else sum(size or 0 for size in sizes)
@@ -109,7 +109,7 @@ async def _weigh_pages(store: Store, bands: int) -> int:
 
 
 async def _weigh_records(store: Store, shard: int) -> float:
-    """Bytes of memory for each record of a shard: those of its block, shared among those in it."""
+    """Mean bytes of memory for a record of a shard: of a block, divided by its records."""
     pages: list[tuple[int, int]] = []
     async for some in drawn_pages(store, [shard], random.Random()):
         pages += some

@@ -1,4 +1,4 @@
-"""Attempts to check pages of a spread index: what is asked, what was found, what was decided."""
+"""Attempts to check pages of a spread index: the request, the findings and the decision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_VERIFIED, MAX_IN_VAIN = 24, 12
 
 
 class Asked(NamedTuple):
-    """A request to check a page, whose record belongs in ``shard``, until ``deadline``.
+    """A request to check a page until ``deadline``; the page's record belongs in ``shard``.
 
     Of two checks, the one that was ``born`` earlier has priority.
     """
@@ -54,12 +54,13 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Begun:
-    """What was found about a page whose check has begun. Numbers are global unless called local.
+    """A check that has begun, and the other pages found at the page's places.
 
-    It ``replaces`` the page that its URL had, which ``is_kept`` so far or not; ``override`` is what
-    a person decided about the URL: ``keep``, ``drop`` or nothing. ``hits`` maps a kept page to
-    those of ``places``, by index, where it stood already, ``before`` one that perhaps is under way.
-    From ``first_anchor`` on, places are those of anchors: who stands there is only counted.
+    Page numbers are global unless called local. ``replaces`` is the earlier page of the URL, and
+    ``is_kept`` says whether that one is kept. ``override`` is a person's override: ``keep``,
+    ``drop`` or ''. ``hits`` maps a kept page to the indices of the ``places`` where it was found,
+    and ``before`` does so for pages that may still be pending. Places from index ``first_anchor``
+    on belong to anchors; ``at_anchors`` only counts the pages there.
     """
 
     asked: Asked
@@ -82,7 +83,7 @@ class Begun:
 
     @property
     def is_to_be_dropped(self) -> bool:
-        """Whether a person decided so."""
+        """Whether a person's override drops the page."""
         return self.override == "drop"
 
     def wins(self, original: View) -> bool:
@@ -90,7 +91,7 @@ class Begun:
         return not self.is_to_be_dropped and self.asked.wins(original)
 
     def leaves(self, original: View) -> bool:
-        """Whether a page that this one is better than stays, for a person wants it kept."""
+        """Whether a page with a worse claim stays kept, because a person wants it kept."""
         return original.is_wanted and not original.gone and not self.asked.request.preferred
 
     def displaces(self, view: View) -> bool:
@@ -108,7 +109,7 @@ class Begun:
 
     @property
     def has_met_nobody(self) -> bool:
-        """Whether its places hold no other page, except perhaps the one that it replaces."""
+        """Whether the page's places hold no other page, except perhaps the one that it replaces."""
         return not self.before and self.hits.keys() <= {self.replaces}
 
     def crowded_places(self) -> set[Place]:
@@ -118,8 +119,10 @@ class Begun:
         return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
 
     def rank_candidates(self) -> tuple[list[int], list[int]]:
-        """Pages to look at: all that are under way or have the page's exact hash; of the other kept
-        ones those that may be compared with it, the likeliest first, as in lua/check.lua.
+        """The pages to look at: those that come first, and the most likely other candidates.
+
+        All pages with the key of the exact hash and all that may be pending come first. The others
+        are the kept pages to compare, the most likely originals first, as in lua/check.lua.
         """
         pages_at = Counter(chain.from_iterable(self.hits.values()))
         weights = {
@@ -138,7 +141,10 @@ class Begun:
         return self.hits.get(number, set()) | self.before.get(number, set())
 
     def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
-        """Whether a pending page meets this one's claims, or met them."""
+        """Whether a pending page has found this one's claims, or will find them.
+
+        It will if this page missed it at a place that both claim.
+        """
         theirs = set(spread.find_places(view.page.exact, view.page.words, view.page.bands))
         shared = {index for index, place in enumerate(self.places) if place in theirs}
         return not shared <= self.found_at(number)
@@ -148,9 +154,9 @@ class Begun:
 class Attempt:
     """A check under way.
 
-    ``state`` is what the shard of the page made of it last: it was begun; the page is known with
-    this text, of which it told in bytes; or somebody else is checking the URL (None). ``lost`` is
-    an original that is known to stand for the page no more.
+    ``state`` is the latest reply of the page's shard: the check has begun; bytes, if the URL is
+    known with this text; or None, if another check of the URL is under way. ``lost`` is the number
+    of an original that no longer stands for the page.
     """
 
     asked: Asked
@@ -162,5 +168,5 @@ class Attempt:
     news: TemplateNews | None = None
 
     def complete_answer(self, answer: Answer) -> Answer:
-        """The answer, completed by what the check has found."""
+        """The answer, completed with what this attempt knows of canonical URL and template."""
         return answer._replace(canonical_known=self.canonical_known, template=self.news)

@@ -1,6 +1,6 @@
-"""How checks on a spread index begin: which other pages are at the same places.
+"""Begins checks on a spread index, and finds the other pages at the same places.
 
-docs/research/cluster-protocol.md tells why it holds.
+docs/research/cluster-protocol.md explains why this is correct.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SpreadBeginning(SpreadCare):
         self.parameters = parameters
 
     async def _begin_attempts(self, attempts: list[Attempt]) -> None:
-        """Make attempts at pages, in order, and claim their keys; leaves in each what it found."""
+        """Begin attempts in order and claim their keys; each attempt notes what it found."""
         calls, seed = [], self.parameters.seed
         for attempt in attempts:
             asked = attempt.asked
@@ -56,7 +56,7 @@ class SpreadBeginning(SpreadCare):
             elif reply[:1] == b"a":
                 attempt.state = reply[1:]
             elif reply[:1] == b"n":
-                attempt.lost = 0  # what was counted for it is counted no more
+                attempt.lost = 0  # the shard has taken back the count of the first answer
                 attempt.state = self._read_begun(attempt, reply[1:])
         await asyncio.gather(
             self._claim_keys(attempts),
@@ -82,7 +82,7 @@ class SpreadBeginning(SpreadCare):
         )
 
     async def _claim_keys(self, attempts: Sequence[Attempt]) -> None:
-        """Claim the keys of those that have begun."""
+        """Claim the keys of the attempts that have begun."""
         begun = [(one, one.state) for one in attempts if isinstance(one.state, Begun)]
         claims = make_claims((state.number, state.places) for _, state in begun)
         batch = Batch(claims, undecided=len(begun))
@@ -114,7 +114,7 @@ class SpreadBeginning(SpreadCare):
                 attempt.canonical_known = last_seen >= self._terms.oldest_time(int(time.time()))
 
     async def _share_templates(self, attempts: Sequence[Attempt]) -> None:
-        """Exchange what is known of the templates of the pages' hosts."""
+        """Exchange news about the templates of the pages' hosts."""
         calls, asking = [], []
         for attempt in attempts:
             request = attempt.asked.request

@@ -1,4 +1,4 @@
-"""What a spread index does when verdicts are known: keep its tables, clean up after the dead."""
+"""Work on a spread index after the verdicts: tidy its tables, clean up after dead workers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .shards import Call, Shards, Terms
 logger = logging.getLogger(__name__)
 
 _MEND_EVERY = 60.0  # seconds between looks at what dead workers left
-_SWEPT = 2  # shards that each exchange looks through for what has expired
+_SWEPT = 2  # shards that each exchange searches for expired pages
 _BACKLOG = 512  # tasks in the background
 
 
 class SpreadCare:
     """Calls on shards, and work in the background.
 
-    Any number of workers may do all of it twice: no verdict depends on it.
+    Several workers may do the same work: no verdict depends on it.
     """
 
     def __init__(self, shards: Shards, terms: Terms, spread: Spread, *, timeout: float) -> None:
@@ -47,12 +47,12 @@ class SpreadCare:
     async def finish_background(self) -> None:
         """Wait until all work in the background is done."""
         while self._tasks:
-            # Not gather: of tasks that are all done it is done at once from Python 3.12 on, and
-            # would never let the loop run the callbacks that take them out of the set.
+            # Not gather: if all tasks are done, it returns at once from Python 3.12 on, and the
+            # loop would never run the callbacks that remove them from the set.
             await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
-        """End the work in the background; another worker will do what is left."""
+        """End the work in the background; another worker will do the rest."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._timeout)
         for task in self._tasks:
@@ -60,13 +60,13 @@ class SpreadCare:
         await self._shards.close()
 
     async def finish_dead(self) -> None:
-        """Finish what workers that died, or are slow, have left behind."""
+        """Finish the work that dead or slow workers have left behind."""
         await self.finish_background()
         if self._shards.digest:  # else there is no index
             await self._finish_dead()
 
     async def _finish_dead(self) -> list[tuple[int, Place]]:
-        """Also tells who is still being checked, by their numbers, and where they are found."""
+        """Do so, and return (number, place) of each claim of a page that is still pending."""
         calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
         found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
         for shard, (buried, claims) in enumerate(await self._ask_all(calls)):
@@ -87,10 +87,10 @@ class SpreadCare:
         return [(number, place) for number, places in claimed for place in places]
 
     async def _wait_for_room(self) -> None:
-        """Return when so little is left to do in the background that more may be begun."""
+        """Wait until few enough tasks are left in the background."""
         while len(self._tasks) > _BACKLOG:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.sleep(0)  # so that what is done leaves the set
+            await asyncio.sleep(0)  # so that finished tasks leave the set
 
     # what checks need --------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class SpreadCare:
     async def _view_pages(
         self, numbers: Sequence[int], deadline: float | None = None, *, give_up: bool = False
     ) -> dict[int, View]:
-        """What pages are; with `give_up` their attempts, or those to replace them, are ended."""
+        """The views of pages; `give_up` ends attempts at the pages, or to replace them."""
         calls = [
             Call(
                 "look", number % self._count, (number // self._count).to_bytes(4) + bytes([give_up])
@@ -127,12 +127,12 @@ class SpreadCare:
         }
 
     async def _drop_entries(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
-        """Take pages out of the tables, given by their numbers and places."""
+        """Remove the entries of pages, given as numbers with places, from the tables."""
         await self._ask_all([claims.drop_call() for claims in make_claims(pages)])
 
     async def _finish_batch(self, batch: Batch) -> None:
-        """Do what is left to do when all pages of a batch are decided."""
-        # One that is kept is another page, which was given the number anew after a failover.
+        """Drop the claims of a batch whose pages are all decided, and thin out crowded places."""
+        # If an ended number is kept, a failover has given it to another page.
         views = await self._view_pages(list(batch.ended))
         out = batch.copies | {number for number in views if views[number].state != b"k"}
         await self._ask_all(
@@ -141,9 +141,9 @@ class SpreadCare:
         await self._ask_all([Call("bound", place.shard, place.key) for place in batch.crowded])
 
     async def make_entries(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
-        """Make entries of kept pages, given by their numbers and places, where there are none.
+        """Make the missing entries of kept pages, given as numbers with places.
 
-        `digest` is what the parameters of the index have at that time.
+        `digest` is the current digest of the parameters of the index.
         """
         self._shards.digest = digest
         batch = Batch(make_claims(pages))
@@ -155,7 +155,10 @@ class SpreadCare:
         await self._finish_batch(batch)
 
     async def _drop_buried(self, shard: int, buried: bytes) -> None:
-        """Take the entries of a page out whose record is gone: local number, hash, band keys."""
+        """Remove the entries of a page whose record is gone.
+
+        `buried` has its local number, exact hash, keys of anchors if there are any, and band keys.
+        """
         local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
             anchors = b""
@@ -191,7 +194,7 @@ class SpreadCare:
         task.add_done_callback(self._tasks.discard)
 
     def _begin_care(self, pages: int) -> None:
-        """Begin what is due now that so many pages are being checked."""
+        """Begin the background work that is due when so many pages are checked."""
         now = asyncio.get_running_loop().time()
         if now >= self._next_mend:
             self._next_mend = now + _MEND_EVERY * random.uniform(0.5, 1.5)
@@ -205,7 +208,7 @@ class SpreadCare:
         await self._drop_all_buried(shard, buried)
 
     def _drop_dangling(self, begun: Begun, views: Mapping[int, View]) -> None:
-        """Clean up where a page was found that is gone, as after writes that a failover lost."""
+        """Remove the entries of found pages that are gone, as after a failover that lost writes."""
         for number, view in views.items():
             found = begun.found_at(number)
             if view.state == b"g" and found:

@@ -1,6 +1,6 @@
 """A check on a spread index, step by step.
 
-docs/research/cluster-protocol.md tells how and why it holds.
+docs/research/cluster-protocol.md explains the protocol and why it is correct.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .pages import Resemblance, Spread, View, compare_page
 from .settle import SpreadSettlement
 from .shards import Shards, Terms
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a pending page
 _UNCHANGED_BYTES = 4 + ANSWER_BYTES
 
 
 class SpreadCheck(SpreadSettlement):
-    """What a check does between its first call and its verdict.
+    """A check between its first call and its verdict.
 
-    Pages are copies at the `threshold`, by `rule`.
+    `rule` says how pages are compared; from the `threshold` on they are copies.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class SpreadCheck(SpreadSettlement):
                 )
             elif state is not None:
                 answer = await self._decide_attempt(state)
-            else:  # another worker, or another page of this one, is checking the same URL
+            else:  # another check of the same URL is under way, here or in another worker
                 pause = await self._pause_attempt(attempt.asked, pause)
             if answer is not None:
                 return attempt.complete_answer(answer)
             await self._begin_attempts([attempt])
 
     def _answer_unchanged(self, attempt: Attempt) -> Answer | None:
-        """The answer to an unchanged page; None if others have to be looked at first."""
+        """The answer to an unchanged page; None if other pages have to be looked at first."""
         state = attempt.state
         if not isinstance(state, bytes) or len(state) > _UNCHANGED_BYTES:
             return None
@@ -72,19 +72,19 @@ class SpreadCheck(SpreadSettlement):
         return None if answer.standing in COPIES else attempt.complete_answer(answer)
 
     async def _confirm_unchanged(self, attempt: Attempt, state: bytes) -> Answer | None:
-        """The answer to an unchanged page; None if it is the copy of one that is gone."""
+        """The answer to an unchanged page; None if its original no longer stands for it."""
         asked, packed = attempt.asked, state[4:]
         answer = self._read_answer(asked.shard, packed)
         if answer.standing not in COPIES:
             other = int.from_bytes(packed[ANSWER_BYTES:])
             view = (await self._view_pages([other], asked.deadline))[other]
             found = self._compare_page(asked.request.fingerprint, view, self._threshold)
-            if view.state == b"k" and found:  # the other is no copy yet: an answer was lost then
+            if view.state == b"k" and found:  # not a copy yet, because a reply was lost
                 await self._depose_page(other, found, view, answer.page, asked.deadline)
             return answer._replace(replaces=view.url or None)
         original = answer.page
         view = (await self._view_pages([original], asked.deadline))[original]
-        # A number that was given twice, as after a failover, may mean quite another page.
+        # A failover may have given the number to another page.
         stands = view.state == b"k" and not asked.wins(view) and not asked.displaces(view)
         if stands and await self._is_still_copy(asked, view):
             return answer._replace(duplicate_of=view.url, unconfirmed=asked.is_unconfirmed(view))
@@ -92,9 +92,10 @@ class SpreadCheck(SpreadSettlement):
         return None
 
     async def _is_still_copy(self, asked: Asked, view: View) -> bool:
-        """Whether a copy still resembles its original by what is known now of its site's template.
+        """Whether a copy still resembles its original, now that the template is better known.
 
-        Of a page of another site, whose template is not known as well, little may be left.
+        If the original is on another host whose template is less known, the page's whole text is
+        compared as well: too little of it may be left without the template.
         """
         page, known = asked.request.fingerprint, view.page
         one_host = asked.request.host == host(view.url)
@@ -110,7 +111,7 @@ class SpreadCheck(SpreadSettlement):
         return whole is not None and bool(self._compare_page(await whole(), view, self._threshold))
 
     async def _decide_attempt(self, begun: Begun) -> Answer | None:
-        """Settle an attempt; None if somebody else has ended it."""
+        """Settle an attempt; None if another worker has ended it."""
         asked = begun.asked
         if begun.override == "keep" and not asked.request.preferred:
             return await self._settle_attempt(begun)
@@ -120,7 +121,7 @@ class SpreadCheck(SpreadSettlement):
         while True:
             similar = self._find_similar(begun, views)
             free = [n for n in similar if views[n].state == b"k" and not views[n].other]
-            # One that is confirmed, an exact copy, else the most similar; the first of equals.
+            # Confirmed originals first, of these exact ones, then by similarity.
             free.sort(key=lambda n: (
                 asked.is_unconfirmed(views[n]), similar[n].standing != b"e", -similar[n].similarity
             ))  # fmt: skip
@@ -134,7 +135,7 @@ class SpreadCheck(SpreadSettlement):
             if originals:
                 first = originals[0]
                 return await self._settle_attempt(begun, (first, similar[first], views[first]))
-            # Who is kept, or will be, goes by the rivals: others may be about to win as well.
+            # The other similar pages are rivals: pending, or about to be replaced. The oldest wins.
             settled = {*free, *displaced}
             rivals = {n: self._age_of(n, views[n]) for n in similar if n not in settled}
             older = [n for n, age in rivals.items() if age < begun.age]
@@ -142,8 +143,8 @@ class SpreadCheck(SpreadSettlement):
                 pause = await self._pause_attempt(asked, pause)
                 views |= await self._view_pages([*older, *free], asked.deadline)
                 continue
-            # Those who come later and cannot know of this page, or are about to replace its
-            # original, begin again; the others will find it and wait for it.
+            # Younger rivals begin again if they cannot have found this page, or are about to
+            # replace a kept page. The others find this page and wait for it.
             blind = [
                 n
                 for n in rivals
@@ -158,7 +159,7 @@ class SpreadCheck(SpreadSettlement):
             views |= await self._view_pages(blind, asked.deadline, give_up=True)
 
     async def _view_candidates(self, begun: Begun) -> dict[int, View]:
-        """What the candidates are, up to so many in a row that are not similar to the page."""
+        """The views of the candidates, until MAX_IN_VAIN in a row are not similar to the page."""
         first, ranked = begun.rank_candidates()
         looked, end = 0, MAX_IN_VAIN
         views: dict[int, View] = {}
@@ -171,9 +172,9 @@ class SpreadCheck(SpreadSettlement):
         return views
 
     def _find_similar(self, begun: Begun, views: Mapping[int, View]) -> dict[int, Resemblance]:
-        """Those of the pages that are so similar that only one of them and this one is kept."""
+        """The viewed pages that are so similar to this one that only one of them can be kept."""
         request = begun.asked.request
-        own = b"k", request.url  # if the entry of its URL was lost, or left out
+        own = b"k", request.url  # an earlier record, if the entry of its URL was lost or left out
         threshold = 0.0 if begun.is_to_be_dropped else self._threshold
         found = {
             number: self._compare_page(request.fingerprint, view, threshold)
@@ -192,7 +193,7 @@ class SpreadCheck(SpreadSettlement):
         return compare_page(page, view, threshold, self._rule, 8 * self._terms.odd_bytes)
 
     def _age_of(self, number: int, view: View) -> tuple[bytes, int]:
-        """The age of the attempt that a page is, or that is about to replace it."""
+        """The age of a pending page's attempt, or of the attempt to replace a kept page."""
         if view.other:
             number = self.global_number(number % self._count, view.other)
         return view.born, number

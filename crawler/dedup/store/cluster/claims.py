@@ -11,8 +11,8 @@ from .shards import Call
 
 MAX_PAGES = 16  # under one key, as in lua/layout.lua
 _KEY = 5  # bytes of a place's key
-_CLAIMS = 256  # keys in one call, or those of one page
-_CLAIMS_PER_PAGE = 12  # that take a server as long as a page does
+_CLAIMS = 256  # keys in one call, unless one page has more
+_CLAIMS_PER_PAGE = 12  # claims that take a server as long as a page
 _CLAIM = struct.Struct(">IH")  # as in lua/claim.lua
 
 
@@ -24,8 +24,9 @@ class Place(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """Keys under which pages want to be found in a shard, packed as for lua/claim.lua. ``owners``
-    are of each key its page, by the index among those given, and the index of the key's place.
+    """Claims of pages to keys of a shard, packed as for lua/claim.lua.
+
+    ``owners`` has for each key the index of its page among those given, and of its place.
     """
 
     shard: int
@@ -33,15 +34,15 @@ class Claims(NamedTuple):
     owners: list[tuple[int, int]]
 
     def claim_call(self) -> Call:
-        """The call that makes them."""
+        """The call that makes the claims."""
         return Call("claim", self.shard, bytes(self.packed), len(self.owners) / _CLAIMS_PER_PAGE)
 
     def drop_call(self, name: bytes = bytes(4)) -> Call:
-        """The call that takes the entries out, and forgets the claims that have this name."""
+        """The call that removes the entries, and forgets the claims with this name."""
         return Call("drop", self.shard, name + self.packed, len(self.owners) / _CLAIMS_PER_PAGE)
 
     def read_reply(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
-        """The pages that are at places already: page and index of the place; kept ones, others."""
+        """Yield page, index of the place, other kept pages there, and other pages there."""
         for found in reply.split(b";") if reply else ():
             which, _, numbers = found.partition(b"=")
             kept, _, others = numbers.partition(b"|")
@@ -49,7 +50,7 @@ class Claims(NamedTuple):
 
 
 def make_claims(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
-    """The claims of pages, given by their numbers and places."""
+    """The claims of pages, given as numbers with places."""
     found: list[Claims] = []
     last: dict[int, Claims] = {}
     for page, (number, places) in enumerate(pages):
@@ -81,11 +82,12 @@ def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
 
 
 def forget_claims(shard: int, packed: bytes, out: Container[int]) -> Call:
-    """The call that forgets claims whose pages are all decided; those that are `out` leave their
-    places with them.
+    """The call that forgets claims whose pages are all decided.
+
+    It also removes the entries of the pages in `out`.
     """
     left = [one for one in places_claimed(shard, packed).items() if one[0] in out]
-    name = packed[:4]  # by which the shard knows them
+    name = packed[:4]  # under which the shard stores the claims
     return make_claims(left)[0].drop_call(name) if left else Call("done", shard, b"c" + name)
 
 
@@ -93,8 +95,8 @@ def forget_claims(shard: int, packed: bytes, out: Container[int]) -> Call:
 class Batch:
     """Claims that were made together; they end when all their pages are decided.
 
-    Then the ``copies`` leave their places, given by their numbers, and so do the pages whose
-    attempts somebody has ``ended``; of places that are ``crowded`` the oldest pages do.
+    Then entries are removed: those of the ``copies``, those of pages whose attempts another worker
+    has ``ended``, and those of the oldest pages at ``crowded`` places.
     """
 
     claims: list[Claims]

@@ -1,4 +1,4 @@
-"""Which kept pages of a spread index share anchors with a page, beside its verdict."""
+"""Finds the kept pages of a spread index that share anchors with a page."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ from .shards import Call
 
 logger = logging.getLogger(__name__)
 
-_MOST: Final = 16  # pages told for one, as in lua/records.lua
+_MOST: Final = 16  # kept pages returned for a page, as in lua/records.lua
 _NUMBERS: Final = struct.Struct(">I")
 
 
 class SpreadOverlap(SpreadCheck):
-    """Completes answers by the pages that share anchors with theirs.
+    """Adds to answers the kept pages that share anchors with the checked page.
 
-    This happens once the verdict of a page is known: of two pages that are checked at the same
-    time, one may not know of the other. No decision depends on it, so a fault leaves the answer as
-    it is.
+    It does so after the verdict, and of two pages checked at the same time, one may miss the other.
+    No decision depends on it, so a fault leaves the answer as it is.
     """
 
     _cluster: RedisCluster
@@ -51,7 +50,7 @@ class SpreadOverlap(SpreadCheck):
         return answer._replace(overlapping=tuple(found))
 
     async def _find_overlapping(self, page: Fingerprint, own: int = 0) -> list[PageRecord]:
-        """The kept pages that share most anchors with a page, but the one with its own number."""
+        """The kept pages that share most anchors with a page, without the page number `own`."""
         asked: dict[int, bytearray] = {}
         for place in self._spread.find_anchor_places(asked_keys(page.anchors)):
             asked.setdefault(place.shard, bytearray()).extend(place.key)
@@ -72,7 +71,7 @@ class SpreadOverlap(SpreadCheck):
         return [one for one in records if one is not None and one.last_seen >= oldest]
 
     async def _is_to_be_kept(self, url: str) -> bool:
-        """Whether a person decided so: then it makes no difference what contains the page."""
+        """Whether a person's override keeps the page: then no other page counts."""
         keys = self._shards.keys[self._spread.shard_of(url)]
         client: Any = self._cluster
         with explain_faults():

@@ -21,7 +21,7 @@ _VIEW = struct.Struct(">cI8sI12sBH4sBI4sBH")  # as in lua/look.lua
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the pages of an index lie in so many `shards`."""
+    """How the pages of an index are distributed over its ``shards``."""
 
     shards: int
     one_table: bool = False  # see Rule
@@ -32,8 +32,9 @@ class Spread:
         return xxhash.xxh3_64_intdigest(url.encode()) % self.shards
 
     def find_places(self, exact: bytes, words: int, bands: bytes) -> list[Place]:
-        """The places of a page with this exact hash and these band keys, that of the hash first;
-        none if it has no words.
+        """The places of a page's exact hash, the first, and of its band keys.
+
+        A page without words has none.
         """
         if not words:
             return []
@@ -56,10 +57,10 @@ class View(NamedTuple):
     """A page as seen by pages that may be its copies; see lua/look.lua.
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
-    local number of the attempt that is about to replace it, ``born`` of that or of its own.
-    ``page`` is what is compared of it, ``rank`` its place among copies, ``canonical`` the table key
-    of the URL that it gives its place to, ``last_seen`` in seconds since 1970. ``is_wanted`` says
-    that a person wants it kept.
+    local number of the attempt that is about to replace the page. ``born`` is the age of that
+    attempt, or of a pending page. ``page`` is the fingerprint, ``rank`` decides between copies,
+    ``canonical`` is the table key of the URL that takes the page's place, and ``last_seen`` is in
+    seconds since 1970. ``is_wanted`` means that a person wants the page kept.
     """
 
     state: bytes
@@ -99,7 +100,7 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     url, sketch = reply[url_at:at].decode("utf-8", "replace"), reply[at:]
     cut = max(0, len(sketch) - odd_bytes)
     bands, odd = sketch[:cut], sketch[cut:]
-    if len(bands) % 4:  # somebody cut it
+    if len(bands) % 4:  # the record is cut
         bands = odd = b""
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
     page = Fingerprint(exact, words, bands, sketches, own)
@@ -108,7 +109,7 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
 
 
 class Resemblance(NamedTuple):
-    """What makes a page a copy of another: a letter for the decision, and how similar they are."""
+    """Why a page is a copy of another: the decision's letter, the similarity, and its evidence."""
 
     standing: bytes
     similarity: float
@@ -118,9 +119,9 @@ class Resemblance(NamedTuple):
 def compare_page(
     page: Fingerprint, view: View, threshold: float, rule: Rule, bits: int
 ) -> Resemblance | None:
-    """How `page` is a copy of the page seen; None if it is not one, by the rules of lua/check.lua.
+    """The resemblance of `page` to a viewed page, by the rules of lua/check.lua.
 
-    Odd sketches are of so many `bits`.
+    None if it is not a copy. `bits` is the length of an odd sketch.
     """
     if view.state not in b"kp" or not page.words:
         return None

@@ -1,6 +1,6 @@
-"""How a decision on a spread index is written.
+"""Writes the decisions on a spread index.
 
-docs/research/cluster-protocol.md tells why it holds.
+docs/research/cluster-protocol.md explains why this is correct.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
 
 
 class SpreadSettlement(SpreadBeginning):
-    """Writes that a page is kept or a copy, and that others are its copies from now on."""
+    """Writes that a page is kept or a copy, and that other pages become its copies."""
 
     async def _settle_alone(self, attempts: Sequence[Attempt]) -> None:
-        """Settle attempts that met nobody, as kept, all in one exchange."""
+        """Settle the attempts that met no other page as kept, all in one exchange."""
         alone = [
             (attempt, attempt.state)
             for attempt in attempts
@@ -54,10 +54,10 @@ class SpreadSettlement(SpreadBeginning):
         *,
         deposed: int = 0,
     ) -> Answer | None:
-        """Settle an attempt as kept, taking the place of the page `deposed`, or as a copy.
+        """Settle an attempt: as kept, in place of the page `deposed`, or as a copy.
 
-        That is told by the number of the original, how it resembles it, and how that looks. None
-        if somebody else has ended the attempt.
+        `copy_of` has the original's number, the resemblance, and the original's view. Returns None
+        if another worker has ended the attempt.
         """
         number, resemblance, view = copy_of or (0, None, None)
         decision = self._pack_decision(begun, resemblance, number, deposed)
@@ -88,14 +88,14 @@ class SpreadSettlement(SpreadBeginning):
         return Call("settle", asked.shard, decision)
 
     def _read_settled(self, begun: Begun, reply: bytes, *, is_kept: bool = True) -> Answer | None:
-        """The answer to an attempt; None if somebody has ended it."""
+        """The answer to an attempt; None if another worker has ended it."""
         batch, shard = begun.batch, begun.asked.shard
         answer = self._read_answer(shard, reply[:ANSWER_BYTES]) if reply else None
         if answer is None:
             batch.ended.add(begun.number)
         elif is_kept and answer.page == begun.number:
             batch.crowded |= begun.crowded_places()
-        else:  # a copy, or a page that stays what it was, under the number that it had
+        else:  # a copy, or a page that stays as it was, under its earlier number
             batch.copies.add(begun.number)
         batch.undecided -= 1
         if batch.undecided == 0:
@@ -107,9 +107,9 @@ class SpreadSettlement(SpreadBeginning):
     async def _take_places(
         self, begun: Begun, won: Mapping[int, Resemblance], views: Mapping[int, View]
     ) -> Answer | None:
-        """Settle an attempt as kept, then make the kept pages whose places it `won` its copies.
+        """Settle an attempt as kept, then make the kept pages that it `won` against its copies.
 
-        They are two for a moment, never none. The first of `won` is the one that it replaces.
+        For a moment both are kept, but never neither. The answer names the first of `won`.
         """
         first = next(iter(won), 0)
         answer = await self._settle_attempt(begun, deposed=first)
@@ -128,10 +128,10 @@ class SpreadSettlement(SpreadBeginning):
     async def _contest_pages(
         self, begun: Begun, numbers: Sequence[int], views: Mapping[int, View]
     ) -> list[int]:
-        """Have kept pages decided anew when they come again; those that came meanwhile.
+        """Have kept pages decided anew when they come again; return those that came meanwhile.
 
-        Before the attempt is settled: if its worker dies, they are decided as if nobody resembled
-        them.
+        This is done before the attempt is settled. If the worker dies in between, these pages are
+        decided anew, and no similar page is found.
         """
         crawl = begun.asked.request.crawl.to_bytes(4)
         calls = [
@@ -159,7 +159,7 @@ class SpreadSettlement(SpreadBeginning):
         self._do_later(self._drop_buried(home, taken))
 
     def _read_answer(self, shard: int, packed: bytes) -> Answer:
-        """What a shard says of a page; the number of a kept one is made global."""
+        """Read a shard's answer about a page; the number of a kept page becomes global."""
         answer = unpack_answer(packed)
         if answer.standing in COPIES:
             return answer

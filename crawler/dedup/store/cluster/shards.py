@@ -1,4 +1,4 @@
-"""Script calls on the shards of an index; those for one node share an exchange."""
+"""Script calls on the shards of an index; calls to one node share an exchange."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ..server.faults import explain_fault, is_passing
 
 _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
-_SCRIPT_WEIGHT = 32  # of the calls in one run of a script: the node does nothing else meanwhile
-FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
+_SCRIPT_WEIGHT = 32  # total weight of the calls in one script run, which blocks the node
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds before a failed call is retried
 TIMEOUTS = (RedisTimeoutError, TimeoutError)
-_LEAST = 0.5  # seconds that a reply may take when there is no time left
+_LEAST = 0.5  # seconds to wait for a reply, even after the deadline
 
 
 class Call(NamedTuple):
-    """One argument of a script that stands behind lua/shard.lua, as much work as `weight` pages."""
+    """One argument of a script that uses lua/shard.lua; it costs as much as `weight` pages."""
 
     script: str
     shard: int
@@ -53,7 +53,7 @@ class Terms(NamedTuple):
 
 
 class _Waiter:
-    """Replies to the calls that were made together."""
+    """The replies to calls that were made together."""
 
     def __init__(self, size: int) -> None:
         self.replies: list[Any] = [TimeoutError()] * size
@@ -74,21 +74,21 @@ class Shards:
         self, client: RedisCluster, namespace: str, count: int, terms: Terms, *, timeout: float
     ) -> None:
         self.keys = [Keys(tag) for tag in shard_tags(namespace, count)]
-        self.digest = ""  # of no index, as no script takes it
+        self.digest = ""  # no index yet: scripts refuse this digest
         self._client = client
         self._terms = terms
         self._timeout = timeout
         self._queues: defaultdict[str, deque[tuple[Call, _Waiter, int]]] = defaultdict(deque)
         self._senders: dict[str, asyncio.Task[None]] = {}
-        self._silent: set[str] = set()  # nodes that gave no answer in time when asked last
+        self._silent: set[str] = set()  # nodes whose last reply did not come in time
         self._is_closed = False
 
     async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
         """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
 
         Failures that may pass by themselves are retried for `patience` seconds, so calls have to be
-        idempotent. By then each has a reply: the client's own attempts to reach a node that hangs
-        take longer.
+        idempotent. After that, each call has a reply, although the client itself would try longer
+        to reach a hanging node.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
@@ -96,7 +96,7 @@ class Shards:
         replies: list[Any] = [None] * len(calls)
         places = list(range(len(calls)))
         while places:
-            if self._is_closed:  # else the client would connect again, and nobody close it
+            if self._is_closed:  # otherwise the client would connect again and stay open
                 return [ServerError("the index was closed meanwhile")] * len(calls)
             waiter = _Waiter(len(places))
             for number, place in enumerate(places):
@@ -106,7 +106,7 @@ class Shards:
                     await waiter.done
             failed = []
             for place, reply in zip(places, waiter.replies, strict=True):
-                # What went wrong before says more than that the last attempt was cut short.
+                # An earlier error says more than the timeout of a last, shortened attempt.
                 is_cut = isinstance(reply, TIMEOUTS) and isinstance(replies[place], Exception)
                 reply = replies[place] = replies[place] if is_cut else reply
                 if isinstance(reply, Exception):
@@ -135,7 +135,7 @@ class Shards:
             self._senders[node] = asyncio.create_task(self._send_queue(node))
 
     def _node_of(self, shard: int) -> str:
-        # Only what shares an exchange depends on this; the client finds the way by itself.
+        # This only decides which calls share an exchange; the client routes each call itself.
         return name_node(self._client, self.keys[shard].params)
 
     async def _send_queue(self, node: str) -> None:
@@ -143,7 +143,7 @@ class Shards:
         try:
             while queue:
                 batch = [queue.popleft() for _ in range(min(len(queue), _EXCHANGE))]
-                # Whoever waited until a node hung no more has had another answer.
+                # Calls whose callers have given up on a hanging node are left out.
                 batch = [one for one in batch if not one[1].done.done()]
                 if not batch:
                     continue
@@ -156,11 +156,11 @@ class Shards:
     async def _ask_node(self, node: str, calls: list[Call]) -> list[Any]:
         replies: list[Any]
         try:
-            if node in self._silent:  # by now another one may have its slots
+            if node in self._silent:  # another node may have taken over its slots
                 await find_slots(self._client, node)
             async with asyncio.timeout(self._timeout):  # the client would try again and again
                 replies = await self._exchange_calls(calls)
-        except Exception as error:  # whoever waits for a reply has to hear of it
+        except Exception as error:  # all callers must get a reply
             replies = [error] * len(calls)
         if any(isinstance(reply, TIMEOUTS) for reply in replies):
             self._silent.add(node)
@@ -210,7 +210,7 @@ class Shards:
                 answers = [error] * len(todo)
             for n, answer in zip(todo, answers, strict=True):
                 if isinstance(answer, AttributeError):
-                    # The client has closed a connection, when slots moved, that it was writing to.
+                    # When slots moved, the client closed a connection that it was writing to.
                     answer = RedisConnectionError(str(answer))
                 replies[n] = answer
         return replies
@@ -219,8 +219,7 @@ class Shards:
 def shard_tags(namespace: str, count: int) -> list[str]:
     """Hash tags whose slots lie evenly over a cluster, one in each of `count` ranges of slots.
 
-    So nodes with equal parts of the slots, next to each other as they usually are, get equal parts
-    of the index.
+    So nodes with equal ranges of slots, as is usual, get equal parts of the index.
 
     >>> shard_tags("dedup", 3)
     ['dedup/0.3', 'dedup/1.1', 'dedup/2.2']

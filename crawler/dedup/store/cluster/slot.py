@@ -1,4 +1,4 @@
-"""An index in one slot of a cluster: what one server does, wherever that slot is by now."""
+"""An index in one slot of a cluster: like one server, on whichever node holds the slot."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .shards import FIRST_PAUSE, LONGEST_PAUSE, TIMEOUTS
 
 
 def head_keys(namespace: str) -> Keys:
-    """The keys of an index on a cluster that tell whether it is there, and in how many parts."""
+    """The keys of an index on a cluster that say whether it exists, and in how many shards."""
     return Keys(f"{namespace}/")
 
 
 async def read_shards(client: RedisCluster, namespace: str) -> int | None:
-    """Over how many shards an index is spread, None if it is in one slot or not there."""
+    """The number of shards of a spread index; None if it is in one slot or does not exist."""
     commands: Any = client
     with explain_faults():
         found = await commands.hget(head_keys(namespace).params, "shards")
@@ -34,8 +34,8 @@ async def read_shards(client: RedisCluster, namespace: str) -> int | None:
 class SlotIndex(RedisIndex):
     """The tables and records of one namespace in one slot of a cluster.
 
-    Failures that may pass by themselves, as while the slot moves or another node takes it over, are
-    retried for `timeout` seconds: all scripts are idempotent.
+    Failures that may pass by themselves, such as a slot that moves or is taken over, are retried
+    for `timeout` seconds. All scripts are idempotent.
     """
 
     def __init__(
@@ -63,9 +63,7 @@ async def try_again(
 ) -> Any:
     """Return what `run` returns; retry for `patience` seconds if a failure may pass by itself.
 
-    It asks the node that has `key`.
-
-    Raises :class:`ServerError`.
+    `run` asks the node that has `key`. Raises :class:`ServerError`.
     """
     loop = asyncio.get_running_loop()
     deadline, pause = loop.time() + patience, FIRST_PAUSE
@@ -75,7 +73,7 @@ async def try_again(
                 async with asyncio.timeout_at(deadline):  # the client would try again and again
                     return await run()
             except Exception as error:
-                if isinstance(error, TIMEOUTS):  # by now another node may have its slots
+                if isinstance(error, TIMEOUTS):  # another node may have taken over its slots
                     with suppress(Exception):
                         await find_slots(cluster, name_node(cluster, key))
                 if not is_passing(error) or loop.time() + pause >= deadline:

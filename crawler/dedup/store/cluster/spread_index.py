@@ -1,6 +1,6 @@
 """The index spread over the nodes of a cluster.
 
-docs/research/cluster-protocol.md tells how and why it holds.
+docs/research/cluster-protocol.md explains the protocol and why it is correct.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .pages import Spread, View
 from .shards import Call, Shards, Terms
 from .slot import head_keys, try_again
 
-_LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
+_LEASE = 0.5  # share of the timeout: a check that waits for a dead worker has the rest to decide
 _TABLES = {b"e": "exact", b"b": "band", b"a": "anchor"}
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
@@ -51,8 +51,8 @@ _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 class SpreadIndex(SpreadOverlap, Store):
     """The tables and records of one namespace, in shards on the nodes of a cluster.
 
-    Every page is checked by itself, those that come together in common exchanges. What a page
-    still needs after its verdict is known is done in the background; see :meth:`rest`.
+    Each page is checked by itself; pages that come together share exchanges. The work after a
+    verdict is done in the background, see :meth:`finish_background`.
     """
 
     exchange = 128  # pages that begin together: the more, the fewer runs of scripts for each
@@ -85,8 +85,8 @@ class SpreadIndex(SpreadOverlap, Store):
     async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or check that an existing one has these parameters; return them.
 
-        If none is to be made, a missing index reads as an empty one. Raises
-        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        Without `make`, a missing index is read as an empty one. Raises :class:`ParameterMismatch`,
+        which names the differences, and :class:`ServerError`.
         """
         text = load_script("open").text
         with explain_faults():
@@ -117,9 +117,9 @@ class SpreadIndex(SpreadOverlap, Store):
     async def start(
         self, requests: Sequence[CheckRequest]
     ) -> list[Answer | asyncio.Future[Answer]]:
-        """Begin to check pages, in order; returns their answers, some still to come.
+        """Begin to check pages in order; returns answers, or futures of answers.
 
-        Raises :class:`ServerError` if not one of them could be begun.
+        Raises :class:`ServerError` if no check could be begun.
         """
         await self._wait_for_room()
         self._begin_care(len(requests))
@@ -213,7 +213,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return crawl
 
     async def _read_clocks(self, least: int) -> list[int]:
-        """When a crawl can begin, by each shard; with `least` none of them is earlier then."""
+        """The earliest start of a crawl by each shard's clock; clocks advance to `least`."""
         shards = range(len(self._shards.keys))
         asked = (self._eval_crawl(n, "clock", least) for n in shards)
         found: list[int] = await asyncio.gather(*asked)
@@ -236,7 +236,7 @@ class SpreadIndex(SpreadOverlap, Store):
             Call("find", home, self.url_key(url) + url.encode())
             for home, url in zip(homes, urls, strict=True)
         ]
-        pages: list[int] = []  # that stand for them; 0: not known, -1: they are kept
+        pages: list[int] = []  # the original of each URL; 0: not known, -1: the URL is kept
         for reply in await self._ask_all(calls):
             answer = unpack_answer(reply[_FOUND.size :]) if reply else None
             is_copy = answer is not None and answer.standing in COPIES
@@ -285,7 +285,7 @@ class SpreadIndex(SpreadOverlap, Store):
 
 
 def _read_original(page: int, view: View | None, start: int) -> Original:
-    """What has become of a page that stands for another; 0: that is not known, -1: it is kept."""
+    """The state of the original of a URL; 0 for an unknown URL, -1 for a kept one."""
     if view is None:
         return Original("confirmed" if page else "lost")
     if view.state != b"k" or view.gone:

@@ -35,7 +35,7 @@ _OPTIONS = (
     "password",
 )
 _HOST = re.compile(r"(\[[^\[\]]+\]|[^:\[\]\s]+)(?::(\d{1,5}))?")
-# Where the port of a host would stand: a password whose host was forgotten, to its unknown end.
+# In place of a port: a password whose host was forgotten, up to its unknown end.
 _NO_PORT = re.compile(r"((?://|,)(?:\[[^\]]*\]|[^:/,\[]*)):(?!\d{1,5}(?:[,/]|\Z)).+", re.DOTALL)
 _DEFAULT_PORTS = {"server": 6379, "cluster": 6379, "sentinel": 26379}
 
@@ -48,7 +48,7 @@ class Address(NamedTuple):
         tls: whether all connections are encrypted.
         hosts: the sentinels, or nodes to begin with; empty for a `server`.
         service: the sentinels' name for the server.
-        options: what redis-py's connections take.
+        options: arguments of redis-py's connections.
         sentinel_options: the same for connections to the sentinels, as far as they differ.
     """
 
@@ -69,9 +69,9 @@ def parse_address(url: str) -> Address:
     try:
         return _parse_url(url)
     except ValueError as error:
-        # A text of our own says what is wrong; others might repeat parts of a password.
+        # Only messages of this module are shown: others might repeat parts of a password.
         reason = str(error) if type(error) is _Malformed else "is malformed"
-        # Who gives a host alone means the usual server.
+        # A host alone means the usual server.
         form = _FORMS.get(url.partition("://")[0] if "://" in url else "redis")
         hint = f"the form is {form}" if form else f"it begins with one of {', '.join(_FORMS)}"
         raise ConfigError(
@@ -152,7 +152,7 @@ def _parse_url(url: str) -> Address:
 def _check_options(query: str, *, tls: bool, kind: str) -> None:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in _OPTIONS:
-            # Not which: behind an & that is not encoded stands the rest of a password.
+            # The option is not named: after an & that is not encoded, it is part of a password.
             raise _Malformed(f"has an unknown option; known are {', '.join(_OPTIONS)}")
         if name.startswith("ssl_") and not tls:
             raise _Malformed(f"has the option {name} without the scheme rediss")

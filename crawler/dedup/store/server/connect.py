@@ -29,7 +29,7 @@ Client: TypeAlias = Redis | Cluster
 
 logger = logging.getLogger(__name__)
 
-# One connection carries what hundreds of pages ask for; a few let slow answers overlap.
+# One connection carries the requests of hundreds of pages; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
 # Commands with a key as their first argument, and those with nothing but keys.
@@ -40,7 +40,7 @@ OF_ONE_KEY = frozenset(
 OF_KEYS = frozenset({"EXISTS", "UNLINK"})
 _SKEW = 60.0  # seconds by which clocks may differ; half of DEDUP_TTL, if that is less
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
-# Newer clients of a cluster ask its nodes in any order, older ones in that of their list.
+# Newer cluster clients ask the nodes in any order, older ones in the order of their list.
 _SHUFFLES_NODES = "last_failed_node_name" in signature(NodesManager.initialize).parameters
 
 
@@ -59,7 +59,7 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
         except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
             text = f"{server_name(config)}: {explain_fault(error)}"
             if (config.redis_url or "").startswith("rediss") and isinstance(error, _TIMEOUTS):
-                # A server without TLS waits for the end of what it takes for a command.
+                # A server without TLS takes the handshake for a command and waits for its end.
                 text += ", or use redis:// if it does not speak TLS"
             raise ServerError(text) from None
         yield client
@@ -77,8 +77,8 @@ async def send_command(client: Client, words: Sequence[str]) -> Any:
 
     Raises :class:`ServerError` if there is no reply.
     """
-    # As bytes a name is none that redis-py knows: it leaves the reply as it came. A client of a
-    # cluster has to know it, for the key tells the node.
+    # redis-py does not recognise a name in bytes, and leaves the reply as it is. A cluster client
+    # must recognise the name, because the node depends on the command's key.
     name: Any = words[0] if isinstance(client, RedisCluster) else words[0].encode()
     commands: Any = client
     with explain_faults():
@@ -98,9 +98,9 @@ def name_node(cluster: Cluster, key: str) -> str:
 
 
 async def find_slots(cluster: Cluster, silent: str) -> None:
-    """Ask the nodes which of them have which slots, and `silent`, which gave no answer, last.
+    """Ask the nodes of a cluster for its slots; the node `silent`, which does not answer, last.
 
-    The client would wait for that one for a time-out, and for as long again to connect to it.
+    The client would wait for one timeout for its answer, and for another to connect to it.
     """
     manager: Any = cluster.nodes_manager
     if silent in manager.startup_nodes:
@@ -114,7 +114,7 @@ async def read_infos(client: Client, *sections: str) -> list[dict[str, Any]]:
     if not isinstance(client, RedisCluster):
         return [await client.info(*sections)]
     answers = await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)
-    by_node = all(isinstance(answer, dict) for answer in answers.values())  # not of one alone
+    by_node = all(isinstance(answer, dict) for answer in answers.values())  # no: of a single node
     return list(answers.values()) if by_node else [answers]
 
 
@@ -125,8 +125,8 @@ async def _make_client(config: DedupConfig, stack: AsyncExitStack) -> Client:
         "protocol": 2,
         "socket_timeout": config.timeout,
         "socket_connect_timeout": config.timeout,
-        # Only where nothing was done or where doing it again changes nothing: the index's scripts
-        # carry a token. A time-out is not repeated, it would only load a slow server more.
+        # Retries are safe: nothing was done, or the token of the index's scripts makes them
+        # idempotent. A timeout is not retried, because that would load a slow server more.
         "retry": Retry(
             EqualJitterBackoff(cap=1.0, base=0.05),
             _RETRIES,
@@ -147,8 +147,8 @@ async def _make_client(config: DedupConfig, stack: AsyncExitStack) -> Client:
         if address.kind == "cluster":
             nodes = [ClusterNode(*host) for host in address.hosts]
             client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
-            # If slots moved at the last, or a node gave no answer, it takes itself for closed, and
-            # would leave connections.
+            # If slots moved last, or a node gave no answer, the client takes itself for closed and
+            # leaves connections open.
             for attribute in ("nodes_cache", "startup_nodes"):
                 stack.push_async_callback(client.nodes_manager.aclose, attribute)
         elif address.kind == "sentinel":
@@ -169,7 +169,7 @@ def _sentinel_client(
             **{name: value for name, value in options.items() if name.startswith(shared)},
             **address.sentinel_options,
             "ssl": address.tls,
-            # Another sentinel is asked, and all of them again by the client's own attempts.
+            # No retries here: the client asks the next sentinel, and retries them all itself.
             "retry": Retry(NoBackoff(), 0),
         },
     )
@@ -204,7 +204,7 @@ async def _await_answer(client: Client, patience: float) -> None:
 
 
 async def _inspect_server(client: Client, url: str, ttl: float | None) -> None:
-    """Refuse or warn of a server that cannot keep the index, as far as it tells about itself."""
+    """Refuse a server that cannot keep the index, or warn of it, as far as its INFO tells."""
     try:
         found = await read_infos(client)
     except redis_errors.ResponseError as error:
@@ -275,8 +275,9 @@ class _BoundedCluster(RedisCluster):
     )
 
     def __init__(self, **options: Any) -> None:
-        # A turn takes one connection to a node at a time, a look at the topology one more. The
-        # commands that a pipeline repeats take turns of their own: they would wait for itself.
+        # A turn takes one connection to a node at a time, a look at the topology one more.
+        # Pipelines have other turns than commands, because a pipeline repeats commands of its own
+        # and would wait for itself.
         super().__init__(max_connections=3 * CONNECTIONS, **options)
         self.commands_parser = _CommandKeys(self.commands_parser)  # type: ignore[assignment]
         self.command_turns = asyncio.Semaphore(CONNECTIONS)

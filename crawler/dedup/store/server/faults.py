@@ -147,7 +147,7 @@ _NO_NUMBERS = Fault(
 )
 _NO_DATABASE = Fault("the server has no such database number; correct it in DEDUP_REDIS_URL", False)
 
-# The code at the head of an error reply. Inside a script's error it stands anywhere.
+# Codes that begin an error reply. In a script's error they may be anywhere.
 _CODES = {
     "BUSY": _BUSY,
     "CLUSTERDOWN": _CLUSTER_DOWN,
@@ -194,7 +194,7 @@ _TEXTS = {
     "parameters the index": _REPLACED,  # as scripts say it
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
-    # All that the client keeps of the cause where it found its connection closed.
+    # All that the client keeps of the cause when its connection was closed.
     f"error {errno.ECONNREFUSED} connecting": _REFUSED,
     "connection closed": _LOST,
     "connection reset": _LOST,
@@ -271,7 +271,7 @@ def _find_fault(error: BaseException) -> Fault:
         if fault is not None:
             return fault
         for kind, fault in _CLASSES:
-            # redis-py wraps what it did not expect in its plain ConnectionError.
+            # redis-py wraps unexpected errors in its plain ConnectionError.
             if isinstance(link, kind) and (fault is not _UNREACHABLE or link is chain[-1]):
                 return fault
     # Error replies repeat the command's arguments, a password among them if it was AUTH.
@@ -289,7 +289,7 @@ def _by_text(text: str) -> Fault | None:
 
 
 def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and those it came from, the last one first."""
+    """An error, then its causes in turn."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

