@@ -13,25 +13,26 @@ from .sketches.similarity import Estimate
 if TYPE_CHECKING:
     from .fingerprint import Fingerprint
 
-# Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
+# Value of `level` for evidence from keys: of the `sampled` keys, `odd_bits` are shared.
 BY_KEYS: Final = 255
 
-# As in store/lua/similarity.lua: so many keys are all small by design, not by chance; and so many
-# are the fewest to judge by, if they are not all of a page's.
+# As in store/lua/similarity.lua. From _CERTAIN keys on, keys are all small by the design of
+# ModuloSample, not by chance. A comparison needs _FEWEST keys, or all keys of the page.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
 # As in store/lua/records.lua and check.lua.
-FEW: Final = 12  # fours of words
-FEW_ON_HOST: Final = 16
-LEARNT: Final = 8
-SLACK: Final = 0.1
+FEW: Final = 12  # own words, in units of four: with fewer, a page's heading decides
+FEW_ON_HOST: Final = 16  # the same for two pages of one host
+LEARNT: Final = 8  # texts from which a template is learnt well
+SLACK: Final = 0.1  # by which a copy compared again may be below the threshold
 
 
 class Evidence(NamedTuple):
     """The stored evidence for the similarity of a page to a kept one.
 
-    ``odd_bits`` bits of the two odd sketches differ, or count as if they did. ``sampled`` and
-    ``other_sampled`` are the shingles sampled at ``level``; at :data:`BY_KEYS` they are keys.
+    ``odd_bits`` is the number of bits in which the two odd sketches differ, or 2 if only the keys
+    differ. ``sampled`` and ``other_sampled`` count the shingles of the two pages that are sampled
+    at ``level``. At :data:`BY_KEYS` they count keys, and ``odd_bits`` is the number of shared keys.
     """
 
     odd_bits: int
@@ -40,17 +41,17 @@ class Evidence(NamedTuple):
     other_sampled: int
 
     def estimate(self, bits: int) -> Estimate:
-        """The similarity, with odd sketches of so many `bits`."""
+        """The similarity; `bits` is the length of the odd sketches."""
         if self.level == BY_KEYS:
             return Estimate.of_proportion(self.odd_bits, self.sampled)
         return estimate_odd(self.odd_bits, self.sampled, self.other_sampled, self.level, bits=bits)
 
 
 def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> bool:
-    """Whether the content of their own says that two pages are not copies, however similar.
+    """Whether different headings rule out that two pages are copies, however similar their texts.
 
-    Their headings differ, and either one has few words of its own (more on one host), or the
-    template of the host is hardly known, so that what they share may be that. As in
+    They do if one of the pages has few words of its own. On one host the limit is higher, and they
+    also do while the template is hardly known: the shared text may then be the template. As in
     store/lua/records.lua.
 
     >>> from .fingerprint import Fingerprint
@@ -71,10 +72,10 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
 class Rule(NamedTuple):
     """Which pages are candidates, and how they are compared.
 
-    Candidates share `min_matches` keys, or all of them if one has fewer. Key i is only compared
-    with key i of the other page, unless all are in `one_table`. Candidates are compared by their
-    odd sketches, or, `by_keys`, by the share of the page's keys that they have. Copies reach the
-    threshold, and at least `least_similarity`.
+    Candidates share `min_matches` keys, or all keys of a page that has fewer. Key i is only
+    compared with key i of the other page, unless all are in `one_table`. Candidates are compared by
+    their odd sketches, or with `by_keys` by the share of the page's keys that the candidate has.
+    Copies reach the threshold, and at least `least_similarity`.
 
     >>> four, three = (b"".join(n.to_bytes(4) for n in keys) for keys in ((1, 2, 3, 4), (2, 3, 9)))
     >>> Rule(2).matches(four, three), Rule(2, one_table=True).matches(four, three)
@@ -114,16 +115,16 @@ class Rule(NamedTuple):
         return found if found == count or found >= _FEWEST else 0
 
     def matches(self, ours: bytes, theirs: bytes) -> int:
-        """How many keys, of 4 bytes, two pages share; 0 if too few for candidates."""
+        """The number of 4-byte keys that two pages share; 0 if too few for candidates."""
         a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
         shared = len(set(a) & set(b)) if self.one_table else sum(map(eq, a, b))
         return shared if shared >= min(self.min_matches, len(a), len(b)) else 0
 
     def compare(self, page: Fingerprint, known: Fingerprint, shared: int) -> Evidence | None:
-        """The evidence for the similarity of a page to a kept one with other words, if they share
-        that many keys.
+        """The evidence for how similar a page is to a kept page with other words.
 
-        None if they differ too much in length, or share too few keys.
+        `shared` is the number of keys that both have. None if the kept page has no sketch, if the
+        pages differ too much in length, or if too few keys can be compared.
         """
         if not known.odd:
             return None

@@ -28,7 +28,7 @@ def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dic
     if not config.prefer:
         return {}
     named, date, *numbers = (_read_cell(record.get(name)) for name in claimed_fields(config))
-    # Whether the index knows the URL is asked only where the answer counts.
+    # Without the criterion `canonical`, the index need not look the named URL up.
     is_named = "canonical" in config.prefer and isinstance(named, str) and named.strip()
     return {
         "canonical": resolved(url, named) if is_named else None,

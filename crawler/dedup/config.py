@@ -31,7 +31,8 @@ class DedupConfig(IndexSettings, CrawlSettings):
             raise ConfigError("DEDUP_DROP expects DEDUP_CONTAINMENT to be set for 'contained'")
 
     def _check_fields(self) -> None:
-        taken: dict[str, str] = {}  # HTML would be compared as if it were a text, or an address
+        # The setting of each field: one field for two settings would compare HTML as a text.
+        taken: dict[str, str] = {}
         for item in sorted(fields(self), key=lambda item: item.name == "tag_field"):
             name = getattr(self, item.name)
             if item.name.endswith("_field") and name is not None:

@@ -1,4 +1,4 @@
-"""The errors of this package, except that of the spider's arguments."""
+"""The errors of this package, except the error about the spider's arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class ServerError(DedupError):
     """The server that holds the index cannot be reached or cannot do its work."""
 
 
-# In a clone, which has another name, the libraries alone: the package would be compiled once more.
+# The libraries of each extra. A clone names these alone: its package has another name, and
+# installing scrapy-neardup would compile the package once more.
 EXTRAS = {
     "files": "mammoth pypdfium2",
     "report": "h11 jinja2 prometheus-client starlette uvicorn",

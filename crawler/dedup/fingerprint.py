@@ -1,4 +1,4 @@
-"""What the index compares of a page, computed from its text alone."""
+"""Fingerprints: all that the index compares of a page, computed from its text alone."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from .text.segmentation import Segmenter
 
 
-# Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
+# The chance that any two of a billion different texts have equal hashes is 6 in a trillion.
 EXACT_BYTES = 12
-NO_OWN = bytes(4)  # where nothing is known of what a page has of its own
+NO_OWN = bytes(4)  # `own` of a page whose own content is unknown
 _KEY_BYTES = 4
-_MOST_OWN = 255  # fours of words, and contents, that a byte can tell
+_MOST_OWN = 255  # the largest count in a byte of `own`
 _KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What is compared of a page.
+    """The parts of a page that the index compares.
 
     ``exact`` is the hash of the normalised words (12 bytes of xxh3-128), ``words`` their number,
     ``bands`` the keys that find candidates, 4 bytes each, and ``odd`` the sketches that verify
     them, the page's own first. Both are empty for a text too short for a shingle. ``own`` describes
     the page's own content: the hash of its heading (2 bytes, 0 without one), the number of its own
     words in fours (1), and the number of texts from which the site's template was learnt (1).
-    ``anchors`` are those of :mod:`.sketches.anchors`, in an index with ``DEDUP_CONTAINMENT``.
+    ``anchors`` are packed as in :mod:`.sketches.anchors`; b"" without ``DEDUP_CONTAINMENT``.
     """
 
     exact: bytes
@@ -56,7 +56,7 @@ class Fingerprint:
     anchors: bytes = b""
 
     def in_scope(self, scope: str, seed: int, *, one_table: bool = False) -> Fingerprint:
-        """What is compared of a page of a scope, under an index's seed; '' changes nothing.
+        """The fingerprint masked with a scope under the index's seed; '' changes nothing.
 
         >>> page = Fingerprint(bytes(12), 9, b"".join(key.to_bytes(4) for key in (0, 5, 900)))
         >>> blue, red = (page.in_scope(name, seed=1) for name in ("blue", "red"))
@@ -96,7 +96,7 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
 
 
 def make_normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
-    """The normaliser for what `config` ignores."""
+    """The normaliser that removes the differences that `config` ignores."""
     return Normaliser(
         fold_case="case" in config.ignore,
         drop_punctuation=not config.ignore.isdisjoint({"punctuation", "typography"}),
@@ -129,8 +129,8 @@ def verification_sketches(
 ) -> tuple[OddSketch, ...]:
     """The sketches that verify a page's candidates: odd sketches, or the simhash of `two-stage`.
 
-    `shingles` are sorted and distinct, `sketch` is that of `method`. `least` is the similarity of
-    the least similar page to compare with, by default the `threshold`.
+    `shingles` are sorted and distinct, and `method` made the `sketch`. `least` is the lowest
+    similarity to be measured, by default the `threshold`.
     """
     if isinstance(method, TwoStage):
         return (OddSketch(SIMHASH, 0, method.simhash_part(sketch).astype("<u8").tobytes()),)
@@ -158,7 +158,7 @@ class Fingerprinter:
     ) -> Fingerprint:
         """The fingerprint of a page's main text; its exact hash is that of `whole`, if given.
 
-        `least` is how similar pages are that it compares with; the threshold unless it is given.
+        `least` is the lowest similarity to be measured, by default the threshold.
         """
         page, normalised = self._read(text)
         if whole is not None and whole != text:
@@ -177,8 +177,9 @@ class Fingerprinter:
         return page.in_scope(scope, self._seed, one_table=one_table)
 
     def shingles(self, text: str, scope: str = "") -> ShingleArray:
-        """The sorted hashes of a scope's text; if it is too short for a shingle, those of its
-        words.
+        """The sorted shingle hashes of a text in a scope.
+
+        A text that is too short for a shingle has one hash, of all its words.
         """
         page, normalised = self._read(text)
         if normalised is not None:
@@ -194,8 +195,8 @@ class Fingerprinter:
     def own(self, heading: str, words: int | None = None, learnt: int | None = None) -> bytes:
         """The page's own content, as :class:`Fingerprint` holds it.
 
-        `words` of the text do not belong to the template, which was learnt from `learnt` texts. If
-        that is unknown, all of a long text is the page's own.
+        `words` of the text do not belong to the template, which was learnt from `learnt` texts. An
+        unknown number counts as the largest.
         """
         normalised = single_spaced(self._sketcher.shingler.normaliser.encode(heading))
         if not normalised:
@@ -225,7 +226,7 @@ class Fingerprinter:
         return found
 
     def fits(self, page: Fingerprint) -> bool:
-        """Whether a fingerprint from elsewhere has the shape of those made here."""
+        """Whether a fingerprint from elsewhere has a shape that this fingerprinter makes."""
         if not are_anchors(page.anchors):
             return False
         if not page.bands and not page.odd:
@@ -245,7 +246,7 @@ class Fingerprinter:
         )
 
     def _read(self, text: str) -> tuple[Fingerprint, bytes | None]:
-        """What needs no shingle, and the normalised words of a text that is long enough for one."""
+        """The fingerprint without shingles, and the normalised text; None if it is too short."""
         if self._correct is not None:
             text = self._correct(text)
         shingler = self._sketcher.shingler
@@ -265,7 +266,7 @@ class Fingerprinter:
     ) -> Fingerprint:
         keys = self._sketcher.keys(sketch) & _KEY_MASK
         if self._sketcher.method.tables is None:
-            keys = np.unique(keys)  # in one table, no key may stand there twice
+            keys = np.unique(keys)  # one table must not hold a key of a page twice
         if not keys.size:
             return page
         method = self._sketcher.method
@@ -274,7 +275,7 @@ class Fingerprinter:
         return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd, anchors=anchors)
 
     def _find_anchors(self, normalised: bytes, hashes: ShingleArray) -> bytes:
-        """The anchors of a text, if the index has any, whose shingles are given in its order."""
+        """The packed anchors of a text with shingles `hashes`, in its order; b"" if unused."""
         if self._anchored is None:
             return b""
         if not self._is_anchored_alike:

@@ -13,21 +13,21 @@ import xxhash
 from w3lib.url import canonicalize_url
 
 _LONG_URL = 2_000
-_CUT = re.compile(rf".{{{_LONG_URL}}}~[0-9a-f]{{32}}", re.DOTALL)  # what a longer one is known by
-# What is canonical as it stands: most addresses that have no query.
+_CUT = re.compile(rf".{{{_LONG_URL}}}~[0-9a-f]{{32}}", re.DOTALL)  # identity of a longer URL
+# URLs that are canonical already: most URLs without a query.
 _PLAIN = re.compile(
     r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?(?:/(?!\.)[\w.~-]*)+",
     re.ASCII,
 )
-_ROUTE = re.compile(r"#!?/")  # with what an application's addresses begin, which a browser renders
+_ROUTE = re.compile(r"#!?/")  # begins the fragment of a page that an application renders
 _PATH_END = re.compile(r"[?#]")
-# To take apart a million characters takes half a second; browsers and servers take less by far.
+# Parsing a URL of a million characters takes half a second; browsers and servers accept far less.
 LONGEST_URL = 100_000
 
 
-@lru_cache(maxsize=256)  # a page's is asked for more than once while it is on its way
+@lru_cache(maxsize=256)  # each page needs its own several times
 def identity(url: str, *, canonical: bool) -> str:
-    """The URL under which a page is known: canonical if so set, and limited in length.
+    """The URL under which the index knows a page: `canonical` if so set, and limited in length.
 
     The function is idempotent, so people can ask for the URL that they were shown.
 
@@ -42,7 +42,7 @@ def identity(url: str, *, canonical: bool) -> str:
     if _CUT.fullmatch(url):
         return url
     if canonical and len(url) <= LONGEST_URL:
-        with suppress(ValueError):  # no URL at all, as "http://[": it is itself
+        with suppress(ValueError):  # not a URL, such as "http://[": it stays as it is
             url = canonicalize_url(url, keep_fragments=_ROUTE.search(url) is not None)
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
@@ -50,7 +50,7 @@ def identity(url: str, *, canonical: bool) -> str:
 
 
 def resolved(base: str, url: str) -> str | None:
-    """The URL of a link in the page at `base`, if it is one.
+    """The absolute URL of a link in the page at `base`; None if it is too long or invalid.
 
     >>> resolved("https://example.com/a/b", "../c")
     'https://example.com/c'
@@ -112,11 +112,11 @@ def domain(url: str) -> str:
         return f"{found.domain}.{found.suffix}"
     if found.ipv4 or ":" in name:
         return name
-    return ".".join(name.split(".")[-2:])  # a last label that no list has is a suffix by itself
+    return ".".join(name.split(".")[-2:])  # a last label that is not in the list is a suffix
 
 
 @cache
 def _load_suffixes() -> Callable[[str], Any]:
     from tldextract import TLDExtract
 
-    return TLDExtract(cache_dir=None, suffix_list_urls=())  # the list that comes with it
+    return TLDExtract(cache_dir=None, suffix_list_urls=())  # uses the list in its package

@@ -44,7 +44,7 @@ class DuplicateIndex(OpenIndex):
     store
         The index on the server, for code that reads all of it.
     fingerprint
-        Computes from a main text what the index compares.
+        Computes the fingerprint of a main text.
     crawl
         The crawl that has begun and not ended, if any.
     """
@@ -133,7 +133,7 @@ class DuplicateIndex(OpenIndex):
         question = partial(self.store.template, site)
         with suppress(ServerError):
             pairs = await self._exchange.ask(question)
-            if not template.length:  # else the answer to a page has come meanwhile, and is newer
+            if not template.length:  # otherwise a page's answer has filled it, and is newer
                 template.take(0, pairs)
 
     async def prefer(self, url: str, text: str, *, scope: str | None = None) -> Verdict:
@@ -160,7 +160,7 @@ class DuplicateIndex(OpenIndex):
         waiting: list[asyncio.Task[Verdict]] = []
         try:
             for url, text in pages:
-                # One after the other: a long text takes longer, and is not to come after the next.
+                # One after the other, so that a long text is not overtaken by the next.
                 page = await self._fingerprinted(text, url=url, scope=scope)
                 request = self._request(url, page)
                 waiting.append(asyncio.create_task(self._decided(url, request)))
@@ -168,16 +168,16 @@ class DuplicateIndex(OpenIndex):
                     verdicts += await asyncio.gather(*waiting)
                     waiting.clear()
             return verdicts + await asyncio.gather(*waiting)
-        finally:  # nothing goes on behind the back of whoever closes the index now
+        finally:  # no check may still be running when the caller closes the index
             await asyncio.gather(*waiting, return_exceptions=True)
 
     async def begin_crawl(self, resume: Crawl | None = None, *, doubtful: int = 0) -> Crawl:
         """Record that a crawl begins, or that the crawl `resume` continues.
 
-        From now on, verdicts say which records nobody has seen since (:attr:`Verdict.unconfirmed`),
-        and which pages this crawl has already seen (``repeated``). Crawls with the same
-        ``DEDUP_CRAWL`` are one crawl. So are crawls that begin within seconds of each other, except
-        for ``repeated``.
+        From now on, verdicts say which records have not been seen since
+        (:attr:`Verdict.unconfirmed`), and which pages this crawl has already seen (``repeated``).
+        Crawls with the same ``DEDUP_CRAWL`` are one crawl. So are crawls that begin within seconds
+        of each other, except for ``repeated``.
 
         A crawl that was killed may have kept pages that are in no feed. Kept pages seen since
         `doubtful` (seconds since 1970) are therefore ``updated`` once.
@@ -187,7 +187,7 @@ class DuplicateIndex(OpenIndex):
             question = partial(self.store.begin_crawl, self.config.crawl or "")
             resume = await self._exchange.ask(question)
             if doubtful and self.config.crawl:
-                # Under the number that all of that name have, what was kept would be `repeated`.
+                # Crawls of one name share a number: with it, kept pages would be `repeated`.
                 own = await self._exchange.ask(partial(self.store.begin_crawl, ""))
                 resume = own._replace(start=resume.start)
         self.crawl, self._doubtful = resume, doubtful
@@ -200,7 +200,7 @@ class DuplicateIndex(OpenIndex):
             await self._exchange.ask(partial(self.store.end_crawl, ended))
 
     async def originals(self, urls: Iterable[str]) -> dict[str, Original]:
-        """What has become of the originals of these URLs since the crawl began."""
+        """The state of the original of each URL since the crawl began, by URL."""
         known = {url: self.config.identity(url) for url in urls}
         found: dict[str, Original] = {}
         start = self.crawl.start if self.crawl is not None else 0
@@ -224,21 +224,21 @@ class DuplicateIndex(OpenIndex):
     ) -> AsyncIterator[Verdict]:
         """Check the pages in the spool, and report its gone URLs.
 
-        Requests that get no answer stay in the spool. `told` is called with each URL that was
-        reported. Pages that were seen with another text since are skipped. An index that was
-        deleted meanwhile is made again with the same seed; raises :class:`ParameterMismatch` if it
-        was made again with another.
+        Requests that get no answer stay in the spool. `told` is called with each gone URL that was
+        reported. Pages that were seen with another text since are skipped. If the index was deleted
+        meanwhile, it is made again with the same seed. Raises :class:`ParameterMismatch` if the
+        index has been made again with another seed.
         """
         if self._spool is None or not any(self.spooled()[0]):
             return
         await self.store.open()
         answers = replayed(self._spool, self.store, told)
-        async with aclosing(answers):  # lest what is not done wait for the collector
+        async with aclosing(answers):  # closed at once, not by the garbage collector
             async for request, answer in answers:
                 yield self._verdict_of(request.url, answer, request)
 
     def spooled(self) -> tuple[Waiting, Waiting]:
-        """Count what is in the spool: for this index; and for others, with damaged lines."""
+        """Count the requests in the spool: for this index, and for others with damaged lines."""
         return self._spool.count() if self._spool is not None else (Waiting(), Waiting())
 
     async def find(
@@ -266,7 +266,7 @@ class DuplicateIndex(OpenIndex):
             Whether copies of kept pages are listed, too. In an index of more than 24,000 pages,
             searching for them takes 20 ms per 1,000 pages.
         url, scope
-            They tell the scope of the text, if ``DEDUP_SCOPE`` is set.
+            The page's URL or scope, which give the scope of the text if ``DEDUP_SCOPE`` is set.
         """
         if threshold is not None and not 0 < threshold <= 1:
             raise InputError(f"expects a threshold above 0, up to 1, not {threshold}")

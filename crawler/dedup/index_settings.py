@@ -123,12 +123,12 @@ class IndexSettings:
                 f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
             )
         if self.verify_bits % 512:
-            # In steps of 64 bytes, as indexes of all formats have had them.
+            # Indexes of all formats have sketches of a multiple of 64 bytes.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
 
     def _check_method(self) -> None:
         said, own = set(self.method_options or {}), {"num_hashes", "seed"}
-        if self.has_bands:  # the rows of supershingles are others
+        if self.has_bands:  # `rows` is an option of supershingles, with another meaning
             own |= {"bands", "rows"}
         if said & own:
             names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
@@ -168,14 +168,14 @@ class IndexSettings:
 
     @property
     def banding(self) -> Bands:
-        """Bands and rows, as set or as they fit the threshold."""
+        """Bands and rows: as set, or the fewest bands that fit the threshold."""
         if self.bands:
             return Bands(self.bands, self.rows)
         try:
             return fewest_bands(self.threshold, self.values)
         except ValueError as error:
             remedy = "DEDUP_NUM_HASHES expects more"
-            if self.values >= MOST_BANDS:  # then more of them make no more bands
+            if self.values >= MOST_BANDS:  # more values would not allow more bands
                 remedy = "DEDUP_THRESHOLD expects more, or DEDUP_BANDS and DEDUP_ROWS to be set"
             raise ConfigError(f"{remedy}: {error}") from None
 
@@ -199,7 +199,7 @@ class IndexSettings:
         options = {"num_hashes": self.values, **(self.method_options or {})}
         if self.has_bands:
             return options | self.banding._asdict()
-        if self.method == ModuloSample.name:  # of which every value is a key
+        if self.method == ModuloSample.name:  # each value of its sketch is a key
             options["num_hashes"] = min(options["num_hashes"], self._most_keys)
         return options
 
@@ -222,6 +222,6 @@ class IndexSettings:
 
     @property
     def _most_keys(self) -> int:
-        # The keys, of 4 bytes, and the odd sketch of a record are 896 bytes at most, which whoever
-        # reads an export counts on: see export/file.py.
+        # Keys (4 bytes each) and odd sketch of a record take at most 896 bytes together: the reader
+        # of exports relies on it, see export/file.py.
         return (896 - self.sketch_bits // 8) // 4

@@ -29,8 +29,8 @@ _CERTAIN: Final = Estimate.certain(1.0)
 class Match:
     """A page of the index that a text resembles.
 
-    The index stores no sketches of near-duplicates: their similarity is derived from how similar
-    both are to their original, and the interval covers all that is possible.
+    The index stores no sketches of near-duplicates. Their similarity to the text is derived from
+    the similarities of both to the original, and the interval covers all possible values.
 
     Attributes
     ----------
@@ -76,9 +76,7 @@ class Matcher:
 
     @property
     def matches(self) -> list[Match]:
-        """The pages that the text resembles, most similar first; among equals, the one that a check
-        names.
-        """
+        """The pages that the text resembles, most similar first, and exact copies before others."""
         return sorted(self._matches, key=lambda one: (-one.similarity, one.kind is not Kind.EXACT))
 
     async def read(self, store: Store, ask: Ask, *, copies: bool) -> None:
@@ -102,9 +100,9 @@ class Matcher:
                 self._note(record, estimate, containment)
 
     def _take_overlapping(self, records: Sequence[PageRecord]) -> None:
-        """Take in the pages that the text contains, or that contain it, and that it is not like.
+        """Add the pages that the text contains, or that contain it, unless they match already.
 
-        The share is that of the shorter one's shingles; the similarity follows from their words.
+        The similarity is derived from the share of the shorter text and from both word counts.
         """
         if self._least_share is None:
             return
@@ -121,7 +119,7 @@ class Matcher:
                 self._matches.append(Match(one.url, *values, kind))
 
     def _take_copy(self, record: PageRecord) -> None:
-        """Take in a page if it is a copy of one that was taken in, and may be as similar."""
+        """Add a copy of a known kept page if it may reach the threshold."""
         known = self._found.get(record.representative)
         if known is None or record.number in self._found or self._is_out(record):
             return
@@ -136,7 +134,7 @@ class Matcher:
         return record.last_seen < self._oldest or not self._page.words
 
     def _rank(self, records: Sequence[PageRecord]) -> list[PageRecord]:
-        """Kept pages, the likeliest copies first, as in store/lua/check.lua."""
+        """Sort kept pages, the most likely originals first, as in store/lua/check.lua."""
         keys = {one.number: self._keys_of(one.bands) & self._keys for one in records}
         pages_with = Counter(key for some in keys.values() for key in some)
         weights = {n: sum(1 / pages_with[key] for key in some) for n, some in keys.items()}
@@ -150,7 +148,10 @@ class Matcher:
         return {(0 if self._rule.one_table else n, key) for n, key in enumerate(keys)}
 
     def _compare(self, record: PageRecord) -> tuple[Estimate | None, float]:
-        """How similar the text is to a kept page, and how much of it that has."""
+        """The similarity of the text to a kept page, and the share of the text that the page has.
+
+        The similarity is None if the page is not a candidate.
+        """
         page, known = self._page, record.fingerprint
         if page.exact == known.exact:
             return _CERTAIN, 1.0
@@ -162,17 +163,17 @@ class Matcher:
         return estimate, self._share_contained(evidence, estimate.similarity, record.words)
 
     def _share_contained(self, evidence: Evidence, similarity: float, words: int) -> float:
-        if evidence.level == BY_KEYS:  # then it is what the similarity tells
+        if evidence.level == BY_KEYS:  # by keys, the similarity is the containment
             return similarity
         if evidence.sampled:
             return _containment(similarity, evidence.sampled, evidence.other_sampled)
         return _containment(similarity, self._page.words, words)
 
     def _estimate_copy(self, record: PageRecord, ours: Estimate) -> Estimate:
-        """How similar the text is to a copy, from how similar both are to its original.
+        """The similarity of the text to a copy, from the similarities of both to the original.
 
-        1 - J is a metric, which gives the bounds; in between, what differs in the one is taken to
-        have nothing to do with what differs in the other.
+        1 - J is a metric, so the triangle inequality gives the bounds. Between them, the two
+        differences from the original are assumed to be independent.
         """
         if record.exact == self._page.exact:
             return _CERTAIN
@@ -192,5 +193,5 @@ class Matcher:
 
 
 def _containment(similarity: float, ours: int, theirs: int) -> float:
-    """The share of our members that others have, from the resemblance and how many both are."""
+    """The share of our members that the other set has, from the resemblance and both sizes."""
     return min(1.0, similarity / (1 + similarity) * (ours + theirs) / ours) if ours else similarity

@@ -1,4 +1,4 @@
-"""An open connection to the index, and the requests made of pages."""
+"""An open connection to the index, which prepares the requests for pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .store.server.connect import open_server, server_name
 from .store.single import RedisIndex
 from .verdict import Verdict
 
-# Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
+# Texts with more characters are fingerprinted in a thread: they would block the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
 
@@ -95,11 +95,11 @@ class OpenIndex:
                 found = await store.open(make=make)
             except ServerError as error:
                 raise ServerError(f"{server_name(config)}: {error}") from error
-            # By a seed that is set, or as a copy, another index may have the same parameters.
+            # The digest alone may be that of a copy, or of another index with the same set seed.
             name = f"{config.namespace} {found['digest']}"
             index = cls(config, store, name if spool else None)
             if index._spool is not None:
-                with suppress(OSError):  # who counts what waits says what cannot be read
+                with suppress(OSError):  # count_waiting raises if the spool cannot be read
                     await asyncio.to_thread(index._spool.set_aside)
             try:
                 yield index
@@ -107,7 +107,7 @@ class OpenIndex:
                 await store.close()
 
     def _gone(self, url: str, since: int | None) -> Gone:
-        """The report that a URL is gone; what a crawl finds is never found before it began."""
+        """The report that a URL is gone, not dated before the start of the crawl."""
         report = gone_of(self.config, url, since)
         start = self.crawl.start if self.crawl is not None else 0
         return report._replace(since=max(report.since, start))
@@ -123,7 +123,7 @@ class OpenIndex:
         )
 
     async def _is_there(self) -> bool:
-        """Whether there is an index; one that was made since this one was opened has its seed."""
+        """Whether the index exists. If it was made meanwhile, its seed is used from now on."""
         parameters = self.store.parameters
         if not parameters.agreed:
             await self.store.open(make=False)

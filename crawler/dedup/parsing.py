@@ -17,7 +17,7 @@ from .verdict import CONTAINED, Kind
 PREFIX = "DEDUP_"
 SCOPES = ("all", "host", "domain")
 
-# Words of other tools, and of everyday speech, for what settings here are called.
+# Settings, each with the words that other tools and everyday speech have for it.
 _MEANT = {
     "THRESHOLD": "SIMILARITY JACCARD RESEMBLANCE CUTOFF",
     "NUM_HASHES": "PERM PERMUTATIONS SIGNATURE SKETCH",
@@ -38,9 +38,9 @@ _MEANT = {
 
 
 def setting(default: Any, parse: Callable[[Any], Any], doc: str, *, is_secret: bool = False) -> Any:
-    """A field whose value `parse` reads from the setting; a secret is kept out of errors.
+    """A field whose value `parse` reads from the setting; errors do not show a secret.
 
-    `doc` is its meaning in the reference.
+    `doc` is its description in the reference.
     """
     return field(default=default, metadata={"parse": parse, "doc": doc}, repr=not is_secret)
 
@@ -55,14 +55,14 @@ def parsed(item: Field[Any], value: Any) -> Any:
     try:
         return item.metadata["parse"](value)
     except (TypeError, ValueError, OverflowError) as error:
-        # list(3) and its like speak of Python, not of the setting.
+        # Python's own errors, such as that of list(3), do not help with the setting.
         reason = str(error) if str(error).startswith("expects") else "expects another type"
         shown = f", not {value!r:.200}" if item.repr else ""
         raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None
 
 
 def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str, Any]:
-    """The values of Scrapy settings by the names of fields.
+    """The values of the settings of this package, by the name of the field.
 
     Raises :class:`ConfigError` for a misspelt name.
     """
@@ -74,7 +74,7 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
         if key not in names:
             own = key.startswith(PREFIX)
             close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
-            if not own and not close:  # somebody else's
+            if not own and not close:  # a setting of another package
                 continue
             whole = f"{key.upper()}_FIELD"
             meant = whole if whole in names else _meant(key)
@@ -86,7 +86,7 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
 
 
 def _meant(key: str) -> str | None:
-    """The setting that is called by one of the words of a key elsewhere.
+    """The setting that other tools name with one of the words in `key`.
 
     >>> _meant("DEDUP_SIMILARITY"), _meant("DEDUP_MIN_JACCARD"), _meant("DEDUP_THRESHOLDS")
     ('DEDUP_THRESHOLD', 'DEDUP_THRESHOLD', None)
@@ -97,7 +97,7 @@ def _meant(key: str) -> str | None:
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """The stored name of a function in a setting: its path, or that of its class.
+    """The stored name of a function in a setting: its import path, or its class's.
 
     >>> from functools import partial
     >>> from html import escape
@@ -118,7 +118,7 @@ _LONGEST_NAME = 200  # bytes, in the names of files
 
 @contextmanager
 def _expecting(what: str) -> Iterator[None]:
-    """Say what is expected where Python says what it cannot do."""
+    """Replace errors of Python by one that says what the setting expects."""
     try:
         yield
     except (TypeError, ValueError, OverflowError):
@@ -199,7 +199,7 @@ def integer(low: int, high: int) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         with _expecting(f"a whole number from {low} to {high}"):
             number = int(value)
-            # Compared as it is: a float cannot tell numbers above 2**53 apart.
+            # Compared without conversion: a float cannot tell numbers above 2**53 apart.
             if isinstance(value, bool) or (not isinstance(value, str) and number != value):
                 raise ValueError
             if not low <= number <= high:

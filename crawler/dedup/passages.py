@@ -1,4 +1,4 @@
-"""Which pages of an index a page contains, and which contain it."""
+"""Finds the pages of an index that a page contains, and those that contain it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .fingerprint import Fingerprint
     from .store.records import PageRecord
 
-# A share is an estimate: with a margin of two standard errors 97 of 100 that have it are named.
-# Where it is known from a few dozen bits, that would name pages that have half of it; so would less
-# of short pages of one or two anchors, which may stand in the one paragraph that both have.
+# Shares are estimates: a margin of two standard errors finds 97 of 100 pages that have the share.
+# The margin is capped, because with few bits it would also find pages with half the share. Pages of
+# one or two anchors get a small one: both anchors may lie in the only paragraph that is shared.
 _ERRORS: Final = 2
 _MOST_MARGIN: Final = 0.08
 _FEW: Final = 2
@@ -36,15 +36,15 @@ def find_containment(
     on: str = "",
     crawl: int = 0,
 ) -> Containment:
-    """What a page of an index is to the kept pages `records` that share anchors with it, from a
-    share of `least` on.
+    """Find the kept pages `records` that contain a page or are contained in it.
 
-    It is contained in a longer one; of two that are as long, the one whose URL comes later by the
-    alphabet contains the other, so that no two pages are contained in each other. The page's own
-    `url` and the URLs `but` are left out, and what is gone. So is a short text beside much that a
-    site has on many pages, told by the headings as for copies; where the template of the host `on`
-    which both are is hardly known, the other page is unconfirmed, as are records that were last
-    seen before the `crawl` began.
+    All of `records` share anchors with the page. The longer page contains the shorter if it has at
+    least the share `least` of it. Of equally long pages, the one with the alphabetically later URL
+    contains the other, so no two pages contain each other. The page's own `url`, the URLs `but` and
+    gone pages are left out, and so are pages that :func:`~.candidates.is_distinct` tells apart.
+
+    A share is unconfirmed if its record was last seen before the start of the `crawl`. It also is
+    if both pages are on the host `on` and `is_distinct` tells them apart for one host.
     """
     contains: list[Share] = []
     contained_in: list[Share] = []
@@ -64,18 +64,18 @@ def find_containment(
 
 
 def _margin_of(anchors: int, error: float) -> float:
-    """How far below the share that is asked for an estimate may be."""
+    """How far an estimated share may lie below the required share."""
     return min(_MOST_MARGIN, _ERRORS * error) if anchors > _FEW else _LEAST_MARGIN
 
 
 def _estimate_share(
     page: Fingerprint, record: PageRecord, *, is_in: bool
 ) -> tuple[float, int, float]:
-    """The share of the shorter page that the longer one has, from how many anchors it is known, and
-    its standard error.
+    """Estimate the share of the shorter page that the longer one has.
 
-    Where the pages are not of very different lengths, their odd sketches tell as well: of short
-    pages they know more than anchors do. Each estimate counts the more the smaller its error is.
+    Returns the share, the number of anchors that it is estimated from, and its standard error. If
+    the lengths allow it, the odd sketches give a second estimate, which is better for short pages.
+    The two are averaged, weighted by their inverse variances.
     """
     share, anchors, error = (
         share_in_known(page.anchors, record.anchors, record.words)
@@ -88,7 +88,7 @@ def _estimate_share(
         return share, anchors, error
     odd, members = found
     bits, fewer, both = 8 * len(sketch.bits), min(members, sketch.members), members + sketch.members
-    if fewer == 0 or 2 * odd >= bits:  # a simhash, or too long a page for such a sketch
+    if fewer == 0 or 2 * odd >= bits:  # a simhash, or a saturated odd sketch
         return share, anchors, error
     known = estimate_odd(odd, members, sketch.members, sketch.level, bits=bits)
     scale = both / fewer

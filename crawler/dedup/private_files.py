@@ -13,12 +13,12 @@ def make_private_folder(path: Path) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file like :func:`os.open`, so that nobody else can read it.
+    """Open a file like :func:`os.open`, so that no other user can read it.
 
     Pass it to :func:`open` as `opener`.
     """
     file = os.open(path, flags, 0o600)
     if flags & (os.O_WRONLY | os.O_RDWR):
-        with suppress(PermissionError):  # it is another user's
+        with suppress(PermissionError):  # the file belongs to another user
             os.fchmod(file, 0o600)
     return file

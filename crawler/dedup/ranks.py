@@ -15,11 +15,11 @@ from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
 
-CHOSEN: Final = b"\0"  # of a page that a person preferred: no rank is better
+CHOSEN: Final = b"\0"  # rank of a page that a person preferred: the best
 _FIELD: Final = "field:"
 LONGEST_RANK: Final = 255  # bytes of a rank
 _MOST: Final = 0xFFFFFFFF
-_UNKNOWN: Final = b"\xff"  # each byte of a criterion of which nothing is known
+_UNKNOWN: Final = b"\xff"  # fills the bytes of a criterion without a value
 # Words that people try for a criterion.
 _MEANT: Final = {
     "earliest": "earlier", "oldest": "earlier", "latest": "later", "newest": "later",
@@ -146,7 +146,7 @@ def rank_of(order: Sequence[str], claims: Claims) -> bytes:
 
 
 def is_better(rank: bytes, other: bytes) -> bool:
-    """Whether a page with this rank takes the place of one with the other, as in lua/check.lua.
+    """Whether the first rank is better than the other, as in lua/check.lua.
 
     >>> is_better(b"12", b"13"), is_better(b"12", b"12"), is_better(b"12", b""), is_better(b"", b"")
     (True, False, True, False)
@@ -158,7 +158,7 @@ def is_better(rank: bytes, other: bytes) -> bool:
 
 
 def only_value(value: Any) -> Any:
-    """The one value of a list of one, as item loaders without TakeFirst() make them.
+    """The value in a list of one value, which item loaders make without TakeFirst().
 
     >>> only_value(["Tea"]), only_value(["Tea", "Cake"])
     ('Tea', ['Tea', 'Cake'])
@@ -210,17 +210,18 @@ def read_date(value: Any) -> datetime | None:
 
 
 def _pack_number(value: float | None) -> bytes:
-    """Eight bytes that are the smaller the larger the number is."""
+    """Pack a number into eight bytes that sort in descending order of the numbers."""
     if value is None:
         return 8 * _UNKNOWN
-    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))  # of two zeros one
-    # As whole numbers, positive ones are in order, negative ones behind them in the reverse one.
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))  # turns -0.0 into 0.0
+    # As integers, the bits of positive numbers ascend, so they are inverted. Those of negative ones
+    # follow, and descend already.
     code: int = bits if bits >> 63 else bits ^ (1 << 63) - 1
     return code.to_bytes(8)
 
 
 def seconds_of(date: datetime) -> int:
-    """A date in seconds since 1970, as four bytes hold it."""
+    """A date in seconds since 1970, from 1 to 2**32 - 1, so that it fits into four bytes."""
     try:
         seconds = date.timestamp()
     except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
@@ -229,5 +230,5 @@ def seconds_of(date: datetime) -> int:
 
 
 def within(seconds: float) -> int:
-    """The nearest time that four bytes hold, of which 0 stands for none."""
+    """The nearest time from 1 to 2**32 - 1, which four bytes hold; 0 stands for no time."""
     return min(max(1, int(seconds)), _MOST)

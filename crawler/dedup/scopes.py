@@ -1,7 +1,7 @@
 """Scopes: pages of different scopes are not copies of each other, although they share an index.
 
-The server knows nothing about scopes. What is compared of a page is changed by a mask of its scope.
-Within a scope that changes nothing; pages of other scopes have nothing in common with it.
+The server knows nothing about scopes. The fingerprint of each page is XORed with a mask of its
+scope. This does not change comparisons within a scope, and leaves nothing in common between scopes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def scope_of(config: DedupConfig, url: str, named: str | None = None) -> str:
-    """The scope of a page: the `named` one, or that of its URL.
+    """The scope of a page: the `named` one, or the host or domain of its URL.
 
     Raises :class:`InputError` if neither is known.
     """
@@ -50,15 +50,17 @@ def field_scope(value: Any) -> str:
 
 
 def mask_shingles(hashes: ShingleArray, scope: str, seed: int) -> ShingleArray:
-    """The hashes of shingles of a scope's page, in no order; '' changes nothing."""
+    """The shingle hashes masked with a scope, no longer sorted; '' changes nothing."""
     if not scope:
         return hashes
     return hashes ^ np.uint64(int.from_bytes(make_mask(scope, seed, hashes.itemsize)))
 
 
 def mask_keys(bands: bytes, mask: int, *, one_table: bool) -> bytes:
-    """Keys with other bits below their highest one: how large they are tells of a sample, as of
-    :class:`~.sketches.ModuloSample`. Keys that are in `one_table` are in order.
+    """Mask the bits of keys below their highest one.
+
+    The size of a key stays, because it shows the sampling rate of :class:`~.sketches.ModuloSample`.
+    Keys in `one_table` are sorted.
     """
     keys = np.frombuffer(bands, ">u4").astype(np.int64)
     _, lengths = np.frexp(keys.astype(np.float64))
@@ -68,11 +70,11 @@ def mask_keys(bands: bytes, mask: int, *, one_table: bool) -> bytes:
 
 @lru_cache(maxsize=1024)
 def make_mask(scope: str, seed: int, size: int) -> bytes:
-    """The mask of a scope under an index's seed, of so many bytes."""
-    # Without the seed nobody can make a page of another scope like one of this.
+    """The mask of a scope under an index's seed, `size` bytes long."""
+    # Without the seed, pages of another scope cannot be made to match pages of this one.
     return shake_128(seed.to_bytes(8) + scope.encode("utf-8", "replace")).digest(size)
 
 
 def mask_bytes(value: bytes, mask: bytes) -> bytes:
-    """The bytes with those bits flipped that the mask has."""
+    """The bytes XORed with a mask of the same length."""
     return (int.from_bytes(value) ^ int.from_bytes(mask)).to_bytes(len(value))

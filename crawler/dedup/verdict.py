@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..wording import round_down
 
-CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdicts
+CONTAINED: Final = "contained"  # a value of DEDUP_DROP beside the kinds of verdicts
 
 
 class Kind(StrEnum):
@@ -35,8 +35,8 @@ class Share(NamedTuple):
     share
         The share of the shorter text that both have, 0 to 1.
     unconfirmed
-        Whether nobody has seen the page since the crawl began, or what the two have in common may
-        be the template of their site.
+        Whether the page has not been seen since the crawl began, or the shared text may be the
+        template of the site.
     """
 
     url: str
@@ -83,7 +83,7 @@ class Verdict:
     canonical
         Another page of the index that this one names as canonical.
     unconfirmed
-        Whether nobody has seen ``duplicate_of`` since the crawl began: its text may have changed.
+        Whether ``duplicate_of`` has not been seen since the crawl began: its text may have changed.
     contains, contained_in
         Shorter kept pages that this one contains, and longer ones that contain it; None without
         ``DEDUP_CONTAINMENT``.
@@ -120,7 +120,7 @@ class Verdict:
         >>> Verdict(Kind.UNIQUE, "https://example.com/", cluster=7).to_dict()["kind"]
         'unique'
         """
-        # `asdict` would take six times as long, for it copies what nobody can change.
+        # `asdict` would take six times as long, because it copies immutable values.
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in Containment._fields:
             shares = values.pop(name)
