@@ -23,8 +23,8 @@ from ..verdict import Kind, Verdict, time_of
 from .database import SCHEMA, archive_path, explain_errors, open_existing
 
 _MOST_VALUES: Final = 500  # in one statement
-_ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
-# SQLite keeps whatever somebody writes into a column, of whatever type.
+_ZSTD: Final = bytes.fromhex("28b52ffd")  # the first bytes of a frame
+# The types are checked, because SQLite keeps values of any type in a column.
 _COLUMNS: Final = {
     "url": str, "title": str, "text": bytes, "characters": int, "cut": bytes, "kind": str,
     "standing": str, "duplicate_of": str | None, "similarity": float | None, "low": float | None,
@@ -110,7 +110,7 @@ class Archive:
             return _make_page(row) if row else None
 
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
-        """The titles of those of the URLs, in the index's form, that are in the archive."""
+        """The titles of the archived ones of `urls`, by URL; all in the index's form."""
         found: dict[str, str] = {}
         with explain_errors(self._path):
             for start in range(0, len(urls), _MOST_VALUES):
@@ -139,7 +139,7 @@ class Archive:
 
 
 def _unpack_text(data: bytes) -> bytes:
-    """What `ArchiveWriter` packed; earlier versions did it with zlib."""
+    """Unpack data of `ArchiveWriter`, also of earlier versions, which used zlib."""
     if not data.startswith(_ZSTD):
         return zlib.decompress(data)
     from ...zstd import zstd

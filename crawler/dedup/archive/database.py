@@ -20,8 +20,8 @@ from ..private_files import make_private_folder, private_opener
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
 _PAUSE: Final = 0.02  # seconds between two attempts where SQLite does not wait by itself
 _VERSION: Final = 1
-# `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
-# stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
+# `used` orders pages by their last use. A copy also uses its original, so that the two texts stay
+# together. If the disk is full, nothing of the schema is made, and the version stays 0.
 SCHEMA: Final = f"""
 PRAGMA journal_mode = WAL;
 BEGIN IMMEDIATE;
@@ -49,9 +49,9 @@ def archive_path(config: DedupConfig, digest: str | None = None) -> Path:
 
 
 def list_archives(config: DedupConfig) -> list[Path]:
-    """The files of all indexes with that name."""
+    """The files of all indexes with the name in `config`."""
     start = archive_path(config, "").stem
-    with suppress(OSError):  # not Path.glob: a name may hold what means something there
+    with suppress(OSError):  # not Path.glob: a name may contain special characters
         return sorted(
             path
             for path in config.data_dir.iterdir()
@@ -74,7 +74,7 @@ def create_archive(path: Path) -> sqlite3.Connection:
     Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
     """
     make_private_folder(path.parent)
-    os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))  # what SQLite adds is as private
+    os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))  # SQLite's journal copies the mode
     until = time.monotonic() + _BUSY
     connection = connect_file(path)
     while True:
@@ -82,8 +82,8 @@ def create_archive(path: Path) -> sqlite3.Connection:
             connection.executescript(SCHEMA)
             return connection
         except sqlite3.Error as error:
-            # For the kind of journal to be changed SQLite waits for nobody: of processes that make
-            # a file at the same moment all but one may fail.
+            # SQLite does not wait for a lock to change the journal mode: if processes make the file
+            # at the same moment, all but one may fail.
             if _error_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 connection.close()
                 raise
@@ -105,7 +105,7 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
 
 def clear_archive(path: Path) -> None:
-    """Remove an archive or a damaged one; processes that have it open see no pages any more.
+    """Remove an archive, even a damaged one; processes that have it open see no pages any more.
 
     Raises :class:`InputError` if the file cannot be written.
     """
@@ -116,9 +116,9 @@ def clear_archive(path: Path) -> None:
                 with closing(connection):
                     connection.execute("DELETE FROM page")
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # of one that is locked, or read-only
+            if isinstance(error, sqlite3.OperationalError):  # locked or read-only, not damaged
                 raise
-        # The journal first: it shall not be taken for that of a file that is made anew.
+        # The journal first, so that it is not taken for the journal of a new file.
         for suffix in ("-wal", "-shm", ""):
             Path(f"{path}{suffix}").unlink(missing_ok=True)
 
@@ -136,7 +136,7 @@ def copy_archive(source: Path, target: Path) -> None:
                 os.close(private_opener(str(target), os.O_RDWR | os.O_CREAT))
                 connection.execute("VACUUM INTO ?", [str(target)])
     if connection is None:
-        clear_archive(target)  # of an index that had that name before
+        clear_archive(target)  # it belonged to an earlier index of that name
 
 
 def open_existing(path: Path) -> sqlite3.Connection | None:
@@ -152,8 +152,8 @@ def _open_readable(path: Path) -> sqlite3.Connection:
     try:
         return connect_file(path)
     except sqlite3.OperationalError as error:
-        # Where no journal can be made beside it, a file is read if SQLite is told that nobody
-        # changes it: so it is while there is no journal.
+        # If no journal can be made beside the file, SQLite only reads it as immutable. It is, as
+        # long as there is no journal.
         may_read = _error_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         if not may_read or Path(f"{path}-wal").exists():
             raise
@@ -161,7 +161,7 @@ def _open_readable(path: Path) -> sqlite3.Connection:
 
 
 def _error_code(error: sqlite3.Error) -> int:
-    """What went wrong, without what extends it."""
+    """SQLite's primary error code, without the extension."""
     return error.sqlite_errorcode & 0xFF
 
 
@@ -171,7 +171,7 @@ def _read_version(connection: sqlite3.Connection) -> int:
 
 
 def connect_file(path: Path | str) -> sqlite3.Connection:
-    """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
+    """Open a file, or make an empty one; a str is a URI. Raises :class:`sqlite3.Error`."""
     uri = isinstance(path, str)
     connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
     try:

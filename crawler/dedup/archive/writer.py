@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What one page may take, so that a file of so many pages has a bound.
+# Limits for one page, which bound the size of the file.
 _MOST_TEXT: Final = 50_000  # characters
-MOST_BLOCKS: Final = 60  # cut as chrome, and how many characters of each
-_MOST_BLOCK: Final = 300
+MOST_BLOCKS: Final = 60  # blocks that were cut as chrome
+_MOST_BLOCK: Final = 300  # characters
 _MOST_TITLE: Final = 1000
 
 _LEVEL: Final = 1  # takes three quarters of the time of 3, the usual one, for 2 % more bytes
 _MOST_WAITING: Final = 1000  # pages that wait to be written; more are not archived
-_BATCH: Final = 64  # of 14 values each, and SQLite before 3.32 takes 999
-_SURPLUS: Final = 0.01  # of the limit: finding what goes walks over all that stays
-# Seconds between two looks at what waits. A thread that is woken for each page, or calls SQLite for
-# it, takes Python's lock from the crawl each time.
+_BATCH: Final = 64  # pages of 14 values: SQLite before 3.32 takes 999 values
+_SURPLUS: Final = 0.01  # share of the limit: trimming reads all pages that stay
+# Seconds between two looks at the waiting pages. A thread that wakes for each page, or calls SQLite
+# for it, takes Python's lock from the crawl each time.
 _PAUSE: Final = 0.5
 _LAST_MOMENT: Final = 10.0  # seconds that the end of a crawl waits for the last batch
 
@@ -54,7 +54,7 @@ class ArchiveWriter:
         self._many, self._ending = Event(), False
         self._thread = Thread(target=self._write_queued, name="dedup-archive", daemon=True)
         self._left_out = 0
-        self._surplus = limit  # as far as is known: who was killed has left what it wrote
+        self._surplus = limit  # unknown: a killed process may have left too many pages
         self._warned = False
         self._packer = _make_packer()
 
@@ -122,13 +122,13 @@ class ArchiveWriter:
         while not ended:
             self._many.wait(_PAUSE)
             self._many.clear()
-            ended = self._ending  # asked for first: no page comes after that
+            ended = self._ending  # read before the pages: no page is added after it is set
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
                 try:
                     connection = connection or create_archive(self._path)
                     self._write_batch(connection, batch)
-                except Exception as error:  # the archive is a help, a crawl needs none
+                except Exception as error:  # a crawl does not need the archive
                     self.warn(str(error))
         if connection is not None:
             try:
@@ -165,7 +165,7 @@ class ArchiveWriter:
             self._trim_pages(connection)
 
     def _trim_pages(self, connection: sqlite3.Connection) -> None:
-        """Take out the pages beyond the limit that were used longest ago."""
+        """Delete the least recently used pages beyond the limit."""
         self._surplus = 0
         connection.execute(
             "DELETE FROM page WHERE url IN "
@@ -199,5 +199,5 @@ def _make_packer() -> zstd.ZstdCompressor:
 
 
 def _drop_surrogates(text: str) -> str:
-    """Without lone surrogates, which no file can hold."""
+    """Replace lone surrogates, which cannot be encoded, by question marks."""
     return text.encode("utf-8", "replace").decode()

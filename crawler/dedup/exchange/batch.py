@@ -11,7 +11,7 @@ Reply = TypeVar("Reply")
 
 
 class Batcher(Generic[Request, Reply]):
-    """Sends a request at once if no exchange is under way, otherwise with all others that wait.
+    """Sends a request at once if no exchange is under way, otherwise with all waiting ones.
 
     So a single page does not wait, and the size of an exchange follows from how long the server
     takes. `send` takes a list of requests and returns the replies in that order; an error that it

@@ -21,11 +21,10 @@ _LONG_WAIT: Final = 1.0  # seconds
 
 
 class Patience:
-    """A circuit breaker: after a long wait without an answer, no page waits for as long as that
-    took.
+    """A circuit breaker: after a long wait without an answer, requests fail at once.
 
-    So a server or a cluster node that hangs or is down does not hold up the crawl for a timeout, or
-    for retries, at every exchange.
+    They do so for as long as the wait took. So a server or cluster node that hangs or is down does
+    not hold up the crawl for a timeout, or for retries, at every exchange.
     """
 
     def __init__(self) -> None:
@@ -64,8 +63,8 @@ class Exchange:
     """Checks pages, reports gone URLs, and forgets pages, in exchanges of up to `limit` each.
 
     `check`, `report` and `forget` each make one exchange; a page may get its answer earlier than
-    others. Methods raise what these raise. After a :class:`ServerError`, the request is in the
-    spool, if there is one.
+    others. Methods raise the errors of these functions. After a :class:`ServerError`, a page's
+    request is in the spool, if there is one.
     """
 
     def __init__(

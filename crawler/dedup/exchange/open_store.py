@@ -59,7 +59,7 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
     }
     parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= {"method": config.method, **config.sketch_options}
-    # With all that a sketcher takes: a DEDUP_SEGMENT that cannot be had is said before one is made.
+    # A whole sketcher, so that a missing DEDUP_SEGMENT is an error before an index is made.
     parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
     if config.segment is not None:
         parameters["segment"] = config.segment_name
@@ -68,7 +68,7 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
     if (order := stored_order(config.prefer)) is not None:
         parameters["prefer"] = order
     if config.containment is not None:
-        parameters["containment"] = "on"  # whatever the share: what is stored is the same
+        parameters["containment"] = "on"  # the same anchors are stored for every share
     if config.correct is not None:
         parameters["correct"] = config.correct_name
     if config.seed is None:
@@ -79,5 +79,5 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
 
 
 def draw_seed() -> int:
-    """A seed of 63 bits that nobody can guess."""
+    """An unpredictable seed of 63 bits."""
     return secrets.randbits(63)

@@ -25,7 +25,7 @@ async def replayed(
     """
     with closing(spool.drain(store.exchange)) as batches:
         for batch in batches:
-            for _, group in groupby(batch, key=type):  # one of the two alone, as they came
+            for _, group in groupby(batch, key=type):  # runs of one kind, in order
                 run = list(group)
                 reports = [one for one in run if isinstance(one, Gone)]
                 if reports:
@@ -41,7 +41,7 @@ async def replayed(
 
 
 async def _is_past(store: RedisIndex | SpreadIndex, request: CheckRequest) -> bool:
-    """Whether the page was seen with another text since the request was kept."""
+    """Whether the page was seen with another text since the request was spooled."""
     page = await store.show(request.url) if request.since else None
     if page is None or page.exact == request.fingerprint.exact:
         return False

@@ -29,10 +29,10 @@ def verdict_of(
     request: CheckRequest | None = None,
     containment: float | None = None,
 ) -> Verdict:
-    """The verdict that `answer` gives of the page at `url`, with odd sketches of so many `bits`.
+    """The verdict about the page at `url` from an `answer`; odd sketches have so many `bits`.
 
-    `request` is the check that it answers, if it is of one; then it names the pages that contain
-    the page or are contained in it from the share `containment` on.
+    With the `request` of the check and the least share `containment`, the verdict also lists the
+    pages that contain the page or are contained in it.
     """
     shares = None
     if request is not None and containment is not None:
@@ -67,7 +67,7 @@ def _containment_of(request: CheckRequest, answer: Answer, least: float) -> Cont
 
 
 def record_of(url: str, page: StoredPage, bits: int) -> Record:
-    """What the index knows about the page at `url`, with odd sketches of so many `bits`."""
+    """What the index knows about the page at `url`; odd sketches have so many `bits`."""
     verdict = verdict_of(url, page.answer, bits)
     return Record(
         url=url,
@@ -99,16 +99,16 @@ def request_of(
 ) -> CheckRequest:
     """The check request of a page.
 
-    The page names the URL `canonical` as such, its text is of `date`, and its item has the values
-    `fields`. Unconfirmed records of the hosts `final` give way to it. Pages seen from the time
-    `doubtful` on, but before the crawl, may be in no feed.
+    The page names the URL `canonical` as canonical, its text is of `date`, and its item has the
+    values `fields`. Unconfirmed records of the hosts `final` give way to it. Pages seen from the
+    time `doubtful` on, but before the crawl, may be in no feed.
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
     claims = claims_of(
         config, url, fingerprint.words, canonical=canonical, date=date, fields=fields
     )
-    # Alone, `canonical` lets only the URL that a page names take its place.
+    # As the only criterion, `canonical` lets a page be replaced by the URL that it names alone.
     is_alone = config.prefer == ("canonical",)
     return CheckRequest(
         known,

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 _NAME = "unchecked"
 _FILES: Final = f"{_NAME}*.jsonl"
 _ASIDE: Final = f"{_NAME}.damaged"
-_LONGEST_LINE: Final = 1 << 20  # those of requests are shorter by far
+_LONGEST_LINE: Final = 1 << 20  # bytes; requests are far shorter
 
 
 class Waiting(NamedTuple):
@@ -87,14 +87,14 @@ class Spool:
         )
 
     def count(self) -> tuple[Waiting, Waiting]:
-        """What waits for this index, and what it cannot answer.
+        """Count the requests to this index, and the lines that it cannot answer.
 
-        The latter are requests of other or deleted indexes, and damaged lines, which count as
+        The latter are requests to other or deleted indexes, and damaged lines, which count as
         pages.
         """
         found: Counter[tuple[bool, bool]] = Counter()
         for path in self._list_files(_FILES):
-            # Another process may have worked it off meanwhile.
+            # Another process may have drained it meanwhile.
             with suppress(FileNotFoundError), path.open("rb") as file:
                 for line in file:
                     request = self._read_own(line)
@@ -149,7 +149,7 @@ class Spool:
                     part.unlink(missing_ok=True)
 
     def _claim_files(self) -> Iterator[BinaryIO]:
-        """The files that no other process works on, each to be removed when it is worked off."""
+        """Yield the files that no other process drains; the caller removes each when it is done."""
         with self._hold_lock():
             if self._path.exists() and self._path.stat().st_size:
                 self._path.rename(self._free_name())
@@ -173,7 +173,7 @@ class Spool:
         if first is None:
             return
         with self._hold_lock(), open(self._path, "a+b", opener=private_opener) as file:
-            # Whoever was killed, or found the disk full, may have left a line without an end.
+            # A killed process or a full disk may have left a line without an end.
             if file.tell():
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":
@@ -183,7 +183,7 @@ class Spool:
 
     @contextmanager
     def _hold_lock(self) -> Iterator[None]:
-        # A file of its own: the spool itself is renamed under those who wait for it.
+        # A separate file, because the spool is renamed while processes wait for the lock.
         with open(self.folder / f"{_NAME}.lock", "a", opener=private_opener) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -203,5 +203,5 @@ def _split_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _read_file(path: Path) -> Iterator[bytes]:
-    with suppress(FileNotFoundError), path.open("rb") as file:  # another may have worked it off
+    with suppress(FileNotFoundError), path.open("rb") as file:  # another process may drain it
         yield from _split_lines(file)

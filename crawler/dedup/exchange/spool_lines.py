@@ -11,7 +11,7 @@ from ..ranks import LONGEST_RANK
 from ..sketches.odd import OddSketch
 from ..store.messages import CheckRequest, Gone
 
-_LONGEST_TEXT: Final = 4096  # URLs that pages are known by, and hosts, are shorter by far
+_LONGEST_TEXT: Final = 4096  # characters; URLs as the index knows them and hosts are far shorter
 _TOKEN_BYTES: Final = 4
 
 Kept: TypeAlias = CheckRequest | Gone
@@ -53,7 +53,7 @@ def read_request(line: bytes, index: str) -> Kept | None:
             return None
         if "gone" in record:
             return Gone(*_read_fields(record, _REPORT))
-        # Of a line of an earlier version, and of a page without anchors.
+        # Defaults for lines of earlier versions, and for pages without anchors.
         date = _parse_number(4)(record.get("date", 0))
         earlier = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0, "anchors": ""}
         record = earlier | {"rank": date.to_bytes(4).hex() if date else ""} | record
@@ -145,8 +145,8 @@ def _read_fields(record: dict[str, Any], fields: _Fields) -> list[Any]:
     return [read(record[name]) for name, read in fields.items()]
 
 
-# What a line holds, in the order of the classes' own fields. A value that the server cannot take
-# must not get there: it would hold up all the lines behind it.
+# The fields of a line with their parsers, in the order of the classes' fields. A value that the
+# server cannot take must not get there: it would hold up all following lines.
 _REPORT: Final[_Fields] = {"gone": _parse_text, "since": _parse_number(4)}
 _FINGERPRINT: Final[_Fields] = {
     "exact": _parse_hex(EXACT_BYTES),

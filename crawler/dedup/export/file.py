@@ -1,14 +1,14 @@
 """The file that an index is exported to: compressed JSON lines, checked block by block.
 
-The file is a row of gzip members, so that ``zcat`` reads all of it. Each holds lines of JSON; the
-last line of each says how many lines stand before it in this member and has their SHA-256.
+The file is a row of gzip members, so that ``zcat`` reads all of it. Each member holds lines of
+JSON; its last line has the number and the SHA-256 of the lines before it.
 docs/reference/redis.md shows every field.
 
     header      format, version, what the index is, its parameters
     block 0 …   pages, one a line
     end         the index's counters, then the number of blocks and pages and one checksum for all
 
-Whoever writes may be killed at any time and go on later behind the last whole block.
+A writer may be killed at any time; the next one continues after the last whole block.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from .no_export import see_that_it_is_export
 
 FORMAT: Final = "scrapy-neardup index"
 VERSION: Final = 1
-_LEVEL: Final = 6  # of compression; sketches do not compress, addresses do
+_LEVEL: Final = 6  # of compression; sketches do not compress, URLs do
 _CHUNK: Final = 1 << 18  # bytes read at once
-_LARGEST: Final = 1 << 28  # bytes of a block's lines: more is no export of ours
+_LARGEST: Final = 1 << 28  # bytes of a block's lines; an export has fewer
 _LONGEST_URL: Final = 4096
 _MOST_KEYS: Final = 224
 _EARLIER_EXACT_BYTES: Final = 16
 _END: Final = "end"
 
-# Names in the file of the fields of a record that are whole numbers, and their bytes.
+# Whole numbers of a record: name in the file → field and size in bytes.
 _NUMBERS: Final = {
     "n": ("number", 4),
     "first": ("first_seen", 4),
@@ -86,7 +86,7 @@ class Writer:
                     self.pages += len(block.lines)
                 self._note_lines(block.lines)
                 end = block.end
-        except InputError:  # what a killed writer has left unfinished
+        except InputError:  # the unfinished block of a killed writer
             pass
         self._file.truncate(end)
         self._file.seek(end)
@@ -218,7 +218,7 @@ def _parse_lines(where: str, text: bytes) -> list[Any]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             found.append(json.loads(line))
-            if b"\\ud" in line.lower():  # half of a character, as no server takes it
+            if b"\\ud" in line.lower():  # a lone surrogate cannot be encoded
                 json.dumps(found[-1], ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             raise InputError(f"{where}, line {number}: not JSON; take another copy") from None
@@ -279,7 +279,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         standing=standing,
         last=last,
         exact=exact,
-        url_key=NO_KEY,  # the index that the page comes into gives it one
+        url_key=NO_KEY,  # the importing index computes it
         representative=representative,
         bands=bands,
         odd=odd,
@@ -292,7 +292,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
 
 
 def _parse_rank(line: dict[str, Any]) -> bytes:
-    date = line.get("date", 0)  # which was the rank in files of earlier versions
+    date = line.get("date", 0)  # the rank in files of earlier versions
     if type(date) is not int or not 0 <= date < 1 << 32:
         raise ValueError(f"date is not a number of 4 bytes: {date!r}")
     rank = line.get("rank", f"{date:08x}" if date else "")

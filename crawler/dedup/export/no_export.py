@@ -1,4 +1,4 @@
-"""What a file that is not an exported index looks like, and what to do with it."""
+"""Says what a file looks like that is not an exported index, and what to do with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPORT: Final = "name a file that `scrapy dedup export` has written"
 _LOAD: Final = "`scrapy dedup load` reads pages into an index"
 _SERVER: Final = "start a server with it, and `scrapy dedup export` the index from there"
 
-# How they begin, what they seem to be, and what to do.
+# Kinds of files: a pattern of their first bytes, what they seem to be, and what to do.
 _KINDS: Final = [
     (rb"\[", "a JSON array", f"{_LOAD}, of JSON lines, which a crawl exports with -O feed.jsonl"),
     (rb"\{", "JSON lines, as a feed", _LOAD),
@@ -37,7 +37,7 @@ _KINDS: Final = [
 def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
     """Raise :class:`InputError` if a file that begins with `head` is no export.
 
-    An export has the `name` of its format in its header, whose member of gzip is the first.
+    An export has the `name` of its format in its header, the first gzip member.
     """
     if not head:
         raise InputError(f"{str(path)!r} is empty, not an exported index: {_EXPORT}")
@@ -59,7 +59,7 @@ def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
 
 
 def _unpack_head(head: bytes) -> bytes:
-    """The beginning of what is compressed, nothing where that is damaged."""
+    """Decompress the beginning of a gzip file; b"" if it is damaged."""
     with suppress(zlib.error):
         return zlib.decompressobj(wbits=31).decompress(head, _HEAD)
     return b""

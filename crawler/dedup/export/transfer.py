@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _RECORDS: Final = 64  # blocks of records in a block of the file
 _WRITTEN: Final = 512  # pages written at once
-_NOT_COMPARED: Final = frozenset(("created",))  # of a header
+_NOT_COMPARED: Final = frozenset(("created",))  # fields of a header
 
 
 class Imported(NamedTuple):
@@ -117,7 +117,7 @@ async def _write_export(
 def _header_of(path: Path) -> dict[str, Any] | None:
     try:
         return read_header(path, next(read_blocks(path)))
-    except InputError:  # nothing whole is there
+    except InputError:  # there is no complete header
         return None
 
 
@@ -126,7 +126,7 @@ def _same_header(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 async def _state_of(index: DuplicateIndex) -> str:
-    """What changes with every check of a page."""
+    """A digest of the counters and overrides, which changes with every check of a page."""
     counters = await index.store.read_counters()
     parts = [counters["stats"], await index.store.read_states(), await index.store.overrides()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
@@ -160,7 +160,7 @@ async def import_index(
 
 
 def _check_file(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Read all of a file: its header, its counters, and what it is known by."""
+    """Check a whole file; return its header, its counters and its mark."""
     header: dict[str, Any] | None = None
     for block in read_blocks(path):
         if block.number is None:
@@ -171,7 +171,7 @@ def _check_file(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, A
         if header is None:
             header = checked_header(path, block)
         elif int(header["parameters"].get("verify_bits", 0)) == 8 * odd_bytes:
-            records_in(path, block, odd_bytes)  # else the parameters differ, which is said later
+            records_in(path, block, odd_bytes)  # otherwise settle_parameters raises the error
     raise AssertionError("read_blocks ends with the end or an error")
 
 
@@ -183,8 +183,11 @@ async def _restore_pages(
     overrides: dict[str, str],
     progress: Progress | None,
 ) -> tuple[int, int]:
-    """Write the kept pages, then the copies, whose originals have their numbers then."""
-    numbers: dict[int, int] = {}  # of kept pages, before and now
+    """Write the kept pages, then the copies, which need the numbers of their originals.
+
+    Returns the number of pages, and how many of them are new.
+    """
+    numbers: dict[int, int] = {}  # of kept pages: in the file → in the index
     pages = new = 0
     for kept in (True, False):
         for records in _read_batches(path, odd_bytes, kept=kept):

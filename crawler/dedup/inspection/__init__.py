@@ -1,7 +1,7 @@
 """Read-only questions about a whole index: what was decided, and why.
 
-Each takes an open index. All but those about one page read every record of the index, some 50,000 a
-second, and report this to `progress`.
+Each function takes an open index. Unless it is about one page, it reads every record of the index,
+some 50,000 a second, and reports this to `progress`.
 """
 
 from .cluster_records import IndexCluster, Stories, read_cluster, read_clusters, read_stories

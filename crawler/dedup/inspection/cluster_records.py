@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..store.records import PageRecord, Progress
     from ..verdict import Record
 
-_LONGEST_CHAIN: Final = 16  # of originals that became copies themselves
+_LONGEST_CHAIN: Final = 16  # originals in a row that became copies themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class IndexCluster:
     """A kept page and its copies.
 
     ``id`` is the number of the kept page, which is never reused. ``members`` are the pages, the
-    kept one first, then the most similar. If that is no longer kept, ``url`` is None and it is not
-    a member: the others are decided again when they are next seen.
+    kept one first, then the most similar. If it is no longer kept, ``url`` is None and only the
+    copies are members: they are decided again when they are next seen.
     """
 
     id: int
@@ -44,9 +44,10 @@ class IndexCluster:
 class Stories:
     """Kept pages in groups; each page of a group reaches the threshold with its first page.
 
-    ``pages`` were compared. ``too_short`` pages have no shingle, and ``too_long`` ones have so many
-    that their sketches tell nothing at the threshold. ``found`` is the share of pairs at the
-    threshold that the bands find; None for a method without bands.
+    ``pages`` counts the pages that were compared. ``too_short`` counts pages without a shingle, and
+    ``too_long`` those with so many that their sketches cannot be compared at the threshold.
+    ``found`` is the share of pairs at the threshold that the bands find; None for a method without
+    bands.
     """
 
     threshold: float
@@ -108,15 +109,15 @@ async def read_cluster(
 async def _read_copies(
     index: DuplicateIndex, progress: Progress | None, *more: int
 ) -> tuple[list[PageRecord], dict[int, PageRecord]]:
-    """All copies, and the pages that they and `more` are copies of, and those of these."""
+    """All copies, and by number the originals of these and of `more`, along whole chains."""
     copies = [record async for record in all_records(index, progress) if not record.is_kept]
     return copies, await originals_of(index, {one.representative for one in copies} | set(more))
 
 
 async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, PageRecord]:
-    """The pages with these numbers, and the pages of which they are copies."""
+    """The pages with these numbers, by number, and their originals, along whole chains."""
     originals: dict[int, PageRecord] = {}
-    asked: set[int] = set()  # some are not there any more
+    asked: set[int] = set()  # also the numbers of pages that no longer exist
     for _ in range(_LONGEST_CHAIN):
         asked |= wanted
         originals |= await records_of(index, wanted)
@@ -141,7 +142,7 @@ def _make_cluster(
 ) -> IndexCluster:
     members = []
     for record in copies:
-        # The similarity to an original that has become a copy itself says nothing of this one.
+        # The similarity to an earlier original does not hold for the kept page.
         estimate = record.estimate(bits) if record.representative == number else None
         members.append((record, estimate))
     members.sort(key=lambda one: (-(one[1].similarity if one[1] else 0.0), one[0].number))
@@ -156,7 +157,7 @@ async def read_stories(
 ) -> Stories:
     """Group the kept pages by a lower threshold; nothing is dropped.
 
-    Stored sketches are compared, of pages that share stored keys. The linkage is that of
+    The stored sketches of pages that share stored keys are compared, with the linkage of
     :func:`~..analysis.clustering.cluster_texts`. A million pages take about 0.6 GB.
     """
     config = index.config
@@ -167,7 +168,7 @@ async def read_stories(
     async for record in all_records(index, progress):
         sketch = record.sketch
         if sketch is not None and whole and whole != len(record.bands):
-            continue  # somebody cut it, and the reading passes over records that are not whole
+            continue  # its keys are cut; other damaged records are skipped while reading
         if sketch is not None and (
             rule.by_keys or floor_of_odd(sketch.members, config.sketch_bits) < threshold
         ):

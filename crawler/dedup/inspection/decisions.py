@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Pages drawn from ``matching`` ones, in the order of their similarity."""
+    """Pages drawn at random, in the order of their similarity, and the number of ``matching``."""
 
     matching: int
     pages: list[Record]
@@ -40,9 +40,9 @@ async def sample_decisions(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Sample:
-    """Draw pages for which a decision of that kind stands, all with the same probability.
+    """Draw pages whose current decision is `kind`, all with the same probability.
 
-    Of copies those whose similarity is from `low` to `high`. `host` is that of the page itself.
+    Copies must have a similarity from `low` to `high`. With `host`, pages must be on that host.
     """
     bits, chooser = index.config.sketch_bits, random.Random(seed)
     drawn: list[PageRecord] = []
@@ -71,21 +71,22 @@ class Rethreshold:
     before, after
         The index's threshold and the other one.
     near
-        Near-duplicates that stand.
+        The number of current near-duplicates.
     released
-        Those of them that would not have been near-duplicates of their originals, the least similar
-        first; none if the threshold goes down.
+        Near-duplicates that would not have been copies of their originals, the least similar first;
+        none if the threshold goes down.
     texts
-        Different texts among the released: at most so many would have been kept.
+        The number of different texts among the released: at most so many would have been kept.
     uncertain
-        Near-duplicates, released or not, whose interval holds the other threshold.
+        The number of near-duplicates, released or not, whose interval holds the other threshold.
     merged
         Kept pages that would have been copies of others, in groups; none if the threshold goes up.
     compared, too_short, too_long
-        Kept pages that were compared for that and those that were not, see :class:`Stories`.
+        The number of kept pages that were compared for ``merged``, and of those that could not be,
+        see :class:`Stories`.
     found
-        Share of pairs just as similar as the other threshold that the bands of the index find;
-        None for a method without bands.
+        The share of pairs at the other threshold that the bands of the index find; None for a
+        method without bands.
     """
 
     before: float
@@ -106,7 +107,7 @@ class Rethreshold:
         return sum(len(group.members) - 1 for group in self.merged)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """All fields as plain values."""
         names = ("before", "after", "near", "texts", "uncertain", "compared", "too_short")
         return {
             **{name: getattr(self, name) for name in (*names, "too_long", "dropped")},
@@ -122,8 +123,9 @@ async def rethreshold(
     """What a crawl with that threshold would have decided, from stored data.
 
     Exact copies stay. A higher threshold would have kept some near-duplicates; these cannot be
-    compared with each other or with kept pages, because no sketch of a copy is stored. A lower one
-    would have made some kept pages copies: stored sketches of pages that share keys are compared.
+    compared with each other or with kept pages, because no sketch of a copy is stored. A lower
+    threshold would have made some kept pages copies: the stored sketches of pages that share keys
+    are compared.
     """
     bits, before = index.config.sketch_bits, index.config.threshold
     found = found_share(index.config, threshold)
@@ -158,7 +160,7 @@ async def rethreshold(
 
 
 async def _with_originals(index: DuplicateIndex, records: Iterable[PageRecord]) -> list[Record]:
-    """The pages of records; those of copies with what they are copies of."""
+    """Turn stored pages into records; those of copies name their originals."""
     records = list(records)
     copies = [record for record in records if record.standing in COPIES]
     originals = await records_of(index, (record.representative for record in copies))

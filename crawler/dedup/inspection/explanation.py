@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A kept page that shares a text or band keys with another: ``met`` of the ``bands`` keys.
+    """A kept page that shares its text, or ``met`` of ``bands`` band keys, with another page.
 
-    ``estimate`` is None where the two differ so much in length that their sketches do not compare.
+    ``estimate`` is None if they differ too much in length for their sketches to be compared.
     """
 
     page: Record
@@ -35,7 +35,7 @@ class Neighbour:
 
     @property
     def similarity(self) -> float:
-        """The similarity, 0 where it is not known."""
+        """The similarity; 0 if unknown."""
         return self.estimate.similarity if self.estimate else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,14 +54,14 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What the index knows of a page.
+    """What the index knows about a page, and why it was decided as it was.
 
-    ``page`` is None for a URL that was never seen, ``original`` where it is no copy or its original
-    was forgotten. ``met`` is what the page's text of today and its original share, None where that
-    is kept no more; ``nearest`` are other kept pages that are like it, the most similar first.
-    ``override`` is what somebody said shall become of the page: ``keep`` or ``drop``. ``shares``
-    are the pages that its text contains and those that contain it, as of now; None without
-    ``DEDUP_CONTAINMENT`` or its text.
+    ``page`` is None for a URL that was never seen. ``original`` is None if the page is not a copy,
+    or if its original was forgotten. ``met`` compares the given text with the original; None
+    without a text, or if the original is no longer kept. ``nearest`` are the most similar other
+    kept pages, the most similar first; none for a copy. ``override`` is a person's override,
+    ``keep`` or ``drop``. ``shares`` are the pages that the text contains and those that contain it
+    now; None without ``DEDUP_CONTAINMENT`` or a text.
     """
 
     url: str
@@ -81,11 +81,11 @@ async def explain_decision(
     count: int = 5,
     scope: str | None = None,
 ) -> Explanation:
-    """Explain the decision that stands for a URL, with the help of the page's `text` if there is.
+    """Explain the current decision about a URL, with the page's `text` if it is given.
 
-    Of a kept page the keys and the sketch are stored, so that those near it are found without its
-    text; of a copy they are not, and of a URL never seen there is nothing. Where ``DEDUP_SCOPE``
-    names a field of items, a text says nothing without its `scope`.
+    The index stores the keys and the sketch of a kept page, so similar pages are found without its
+    text. For a copy or an unknown URL the text is needed. If ``DEDUP_SCOPE`` names a field of
+    items, the text is only used with its `scope`.
     """
     known = index.config.identity(url)
     fingerprint = None
@@ -114,8 +114,9 @@ async def explain_decision(
 async def find_shares(
     index: DuplicateIndex, page: Fingerprint | None, known: str, but: Container[str | None]
 ) -> Containment | None:
-    """The kept pages that the page at the URL `known` contains, and those that contain it, beside
-    those at the URLs `but`; None without ``DEDUP_CONTAINMENT`` or the fingerprint of its text.
+    """The kept pages that the page at the URL `known` contains, and those that contain it.
+
+    The URLs in `but` are left out. None without ``DEDUP_CONTAINMENT`` or a fingerprint.
     """
     least = index.config.containment
     if page is None or least is None:
@@ -130,7 +131,7 @@ async def find_shares(
 async def find_nearest(
     index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
 ) -> list[Neighbour]:
-    """The kept pages that resemble a page most and share its text or a band with it."""
+    """The most similar kept pages among those that share a text or a band key with a page."""
     odd_bytes = index.config.sketch_bits // 8
     kept = (await index.store.find_candidates(fingerprint, odd_bytes=odd_bytes)).kept
     found = [_make_neighbour(index, record, fingerprint) for record in kept]

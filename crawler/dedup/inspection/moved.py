@@ -25,10 +25,10 @@ _SAME: Final = Estimate.certain(1.0)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A URL that is not gone, and the similarity of its text to the one in question.
+    """A URL that is not gone, and how similar its text is to the text in question.
 
-    Along a chain of near-duplicates ``similarity`` is the lowest possible value; all three are None
-    if even that is unknown.
+    Along a chain of near-duplicates, ``similarity`` is the lowest possible value. It, ``low`` and
+    ``high`` are None if even that is unknown.
     """
 
     url: str
@@ -45,9 +45,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """A page, since when it is gone (None: it is not), and where its text is, best place first.
+    """A page, the time since which it is gone (None: it is not), and the places of its text.
 
-    The page itself is one of the places if it is kept.
+    The best place is first. The page itself is one of the places if it is kept.
     """
 
     url: str
@@ -69,8 +69,9 @@ async def find_whereabouts(
 ) -> Whereabouts | None:
     """Where the text of a URL is now; None if the index never saw it.
 
-    That is its kept page or, if that is gone, those of the copies that are not: first those with
-    the same words, and of these the ones on its own host. Only then all records are read.
+    Its only place is the kept page. If that is gone, the places are the copies that are not: first
+    those with the same words, and of these first the ones on the same host. Only in this case, all
+    records are read.
     """
     known = await index.show(url)
     if known is None:
@@ -108,7 +109,7 @@ async def read_moved(
 ) -> list[Whereabouts]:
     """All gone pages by URL, each with the best place of its text, or none.
 
-    A place counts if its text is at least that similar, and on one of the `hosts`, if given. It
+    A place counts if its text is at least that similar, and on one of the `hosts`, if given. This
     takes about 1 KB of memory for each copy in the index.
     """
     chains = await _read_chains(index, progress)
@@ -129,15 +130,15 @@ async def read_moved(
 class _Chains:
     """The final kept page for each page, and how similar the two are.
 
-    A page that another replaced is a copy of that, and its own copies remain its copies until they
-    are next seen: so there are chains.
+    A replaced page becomes a copy of its replacement, while its own copies remain its copies until
+    they are next seen. So there are chains.
     """
 
     def __init__(self, records: Mapping[int, PageRecord], bits: int) -> None:
         self.records = records
         self._bits = bits
         self._ends: dict[int, tuple[int, Estimate | None]] = {}
-        # 1 - Jaccard is a metric, by which the ends of a chain are bounded; containment is none.
+        # 1 - Jaccard is a metric, which bounds the similarity along a chain; containment is not.
         self._is_metric = all(one.level != BY_KEYS for one in records.values())
 
     def find_end(self, number: int) -> tuple[int, Estimate | None]:
@@ -145,7 +146,7 @@ class _Chains:
         path: dict[int, PageRecord] = {}
         while number not in self._ends:
             record = self.records.get(number)
-            # A circle is what records of different moments may look like.
+            # Records read at different moments may seem to form a circle.
             if record is None or record.is_kept or number in path:
                 self._ends[number] = number, _SAME
             else:
@@ -158,7 +159,7 @@ class _Chains:
         return end, alike
 
     def join_estimates(self, a: Estimate | None, b: Estimate | None) -> Estimate | None:
-        """The similarity of X and Z, `a` being that of X and Y, and `b` that of Y and Z."""
+        """The similarity of X and Z, from the similarities `a` of X and Y, and `b` of Y and Z."""
         if a is None or b is None or a.low == 1.0:
             return b if a is not None else None
         if b.low == 1.0:
@@ -190,9 +191,10 @@ class _Pool:
             self._on_host[record.exact, host(record.url)].append(record)
 
     def list_places(self, url: str, exact: bytes, alike: Estimate | None) -> Iterator[Place]:
-        """For a page with that hash of its words, and that similarity to the end: best first.
+        """Yield the places of the text of the page at `url`, the best first.
 
-        Of equal texts those on the page's own host come first: others may have copied it.
+        `exact` is the hash of its words, and `alike` its similarity to the last page of its chain.
+        Of equal texts, those on the page's own host come first: others may be copied from it.
         """
         own = host(url)
         for record in self._on_host.get((exact, own), ()):
@@ -218,7 +220,7 @@ async def _read_chains(index: DuplicateIndex, progress: Progress | None) -> _Cha
 async def _make_pools(
     index: DuplicateIndex, chains: _Chains, ends: set[int], hosts: Collection[str] | None
 ) -> dict[int, _Pool]:
-    """For each end of chains the page there if it lives, else the copies that do."""
+    """A pool for each end of a chain: its page if that is not gone, else the remaining copies."""
     kept = await records_of(index, ends)
     members: dict[int, list[tuple[PageRecord, Estimate | None]]] = {end: [] for end in ends}
     for number, record in kept.items():

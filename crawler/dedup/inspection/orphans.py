@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..store.records import PageRecord, Progress
 
 _BATCH: Final = 500  # copies whose originals are looked at in one go
-_LONGEST_CHAIN: Final = 100  # of pages that took the place of each other
+_LONGEST_CHAIN: Final = 100  # pages that replaced each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ async def _orphans_of(index: OpenIndex, copies: list[PageRecord]) -> list[Orphan
 
 
 async def _originals_of(index: OpenIndex, copies: list[PageRecord]) -> dict[int, PageRecord]:
-    """The pages that copies name, and those that took the places of these."""
+    """The originals of copies, by number, and the pages that replaced these originals."""
     found: dict[int, PageRecord] = {}
     wanted = {copy.representative for copy in copies}
     for _ in range(_LONGEST_CHAIN):
@@ -94,7 +94,7 @@ async def _originals_of(index: OpenIndex, copies: list[PageRecord]) -> dict[int,
 
 
 async def _kept_texts(index: OpenIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
-    """The exact hashes that a kept page has which is not gone: one that was decided anew."""
+    """The exact hashes of `copies` that a kept page has now, unless it is gone."""
     entries = [
         index.store.list_entries(0, Fingerprint(exact, copy.words))[0]
         for exact, copy in copies.items()

@@ -43,5 +43,5 @@ def all_records(index: OpenIndex, progress: Progress | None) -> AsyncIterator[Pa
 
 
 async def records_of(index: OpenIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
-    """The records of the pages with these numbers that are there."""
+    """The records of the pages with these numbers, by number, without missing ones."""
     return await read_pages(index.store, numbers, odd_bytes=index.config.sketch_bits // 8)

@@ -76,9 +76,7 @@ async def read_top(
     host: str | None = None,
     progress: Progress | None = None,
 ) -> Top:
-    """The first `count` of each list; with `host` only of that host: of the clusters those with a
-    page of it.
-    """
+    """The first `count` of each list; with `host`, only that host, and clusters with its pages."""
     hosts: dict[str, HostCounts] = {}
     home: dict[int, str] = {}  # of kept pages
     near: list[tuple[str, int, int]] = []  # host, original and words of near-duplicates

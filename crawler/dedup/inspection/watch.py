@@ -21,20 +21,20 @@ class Change:
     Attributes
     ----------
     stats
-        The counts of now.
+        The current counts.
     seconds
-        For which the rates hold; 0 at the first look, which knows no rates.
+        The period of the rates, in seconds; 0 at the first look, which has no rates.
     checks_per_second, kept_per_second
-        None at the first look, as the rates below.
+        The rates of checks and of kept pages; all rates are None at the first look.
     verdicts
-        Checks by verdict since the look before.
+        Checks by verdict since the previous look.
     growth_per_day
-        Bytes by which the index grows in a day at this rate: pages kept, times bytes of each.
+        Bytes by which the index grows in a day at this rate: kept pages times bytes per page.
     memory_used, memory_limit
-        Of the server, or of the fullest node of a cluster; the limit is its ``maxmemory``, 0 if it
-        has none. None if the server does not tell.
+        Memory in bytes of the server, or of the fullest node of a cluster. The limit is its
+        ``maxmemory``, 0 if it has none. Both are None if the server does not tell.
     seconds_to_full
-        Until the limit is reached at this rate; None if it never is.
+        Seconds until the limit is reached at this rate; None if it never is.
     """
 
     stats: IndexStats
@@ -48,7 +48,7 @@ class Change:
     seconds_to_full: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """All fields as plain values."""
         names = ("seconds", "checks_per_second", "kept_per_second", "growth_per_day")
         rates = {name: getattr(self, name) for name in (*names, "seconds_to_full")}
         return {
@@ -69,7 +69,7 @@ class Watch:
     def take_look(
         self, now: float, stats: IndexStats, servers: list[ServerMemory] | None
     ) -> Change:
-        """Read the index at a time `now` in seconds, and the memory of its servers."""
+        """The change at the time `now`, in seconds, from counts and the memory of the servers."""
         last = self._looks[-1][1] if self._looks else None
         while len(self._looks) > 1 and now - self._looks[0][0] > _WINDOW:
             self._looks.popleft()
