@@ -32,7 +32,7 @@ class NearDuplicate(DroppedPage):
 
 
 class ContainedPage(DroppedPage):
-    """A longer page has as much of the page as ``DEDUP_CONTAINMENT`` asks; it is no copy."""
+    """A longer page has at least the share ``DEDUP_CONTAINMENT`` of the page."""
 
 
 _CLASSES = {Kind.EXACT: ExactDuplicate, Kind.NEAR: NearDuplicate}
@@ -62,7 +62,7 @@ def drop_reason(verdict: Verdict, drop: AbstractSet[str]) -> DroppedPage | None:
 
 def describe_verdict(verdict: Verdict, kind: str | None) -> str:
     """One line about a page: its verdict, its original and their similarity."""
-    # repr: an address with a line break in it must not begin a line of the log.
+    # repr: a URL with a line break must not begin a line of the log.
     line = f"{kind}: {verdict.url!r}"
     if kind == CONTAINED and verdict.container is not None:
         other, share, _ = verdict.container

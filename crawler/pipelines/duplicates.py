@@ -94,8 +94,8 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._failures = Failures(count)
-        self._under_way = 0  # items, and the opening of the index
-        self._idle = asyncio.Event()  # none of them is
+        self._under_way = 0  # items in the pipeline, and the opening of the index
+        self._idle = asyncio.Event()  # set while nothing is under way
         self._idle.set()
         self._closing: asyncio.Future[None] | None = None
         self._unchecked = Unchecked(count)
@@ -138,7 +138,7 @@ class DuplicatePipeline:
         pipeline.ending = Ending(crawler)
         pipeline.ending.connect_signals()
         adapt_pipeline(pipeline)
-        # Scrapy closes no pipeline whose neighbour fails to close.
+        # Scrapy does not close a pipeline if another one fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
         ask_of_templates(crawler, pipeline.meet_template)
         return pipeline
@@ -161,20 +161,20 @@ class DuplicatePipeline:
             unavailable = isinstance(error, ServerError)
             reason = SERVER_UNAVAILABLE if unavailable else "dedup_not_opened"
             raise start_failure(error, reason) from None
-        with suppress(ServerError):  # the first page will say so, and pass
+        with suppress(ServerError):  # the first page logs the error, and passes
             kept = sum(state.get("kept", 0) for state in await self._index.store.read_states())
             place = server_name(self.config)
             logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
         self.gone.report_to(self._index)
         self.left_out.report_to(self._index)
-        # Now, for an earlier crawl's texts do not come after this one's.
+        # Now, because an earlier crawl's texts must not come after those of this crawl.
         await self._unchecked.replay_unchecked(self._index)
         await self.course.use_index(self._index, self._report_found)
         if self.sparing is not None:
             self.sparing.open(self._index)
 
     async def _report_found(self, is_all: bool) -> None:
-        """Tell the index what the crawl has found, and whether all responses have come."""
+        """Send the crawl's reports to the index; `is_all` says that all responses have come."""
         await (self.gone.report_all() if is_all else self.gone.report_found())
         await self.left_out.report_found()
         if self._index is not None:
@@ -186,7 +186,7 @@ class DuplicatePipeline:
             return
         try:
             await self._index.meet(url, template)
-        except Exception as error:  # a spider asks as well, which would lose the page
+        except Exception as error:  # spiders call this, too, and would lose the page
             if self._failures.is_news(error):
                 logger.exception("Could not use the template of %r from the index", url)
 
@@ -197,8 +197,8 @@ class DuplicatePipeline:
         await asyncio.shield(self._closing)
 
     async def _close_index(self) -> None:
-        # `scrapy parse` does not wait for its items, nor does a crawl that ends as another pipeline
-        # fails to open wait for this one.
+        # `scrapy parse` does not wait for its items. Neither does a crawl wait for this pipeline if
+        # it ends because another one fails to open.
         await self._idle.wait()
         if self._index is None:
             return
@@ -251,7 +251,7 @@ class DuplicatePipeline:
 
     @contextmanager
     def _note_work(self) -> Iterator[None]:
-        """Take note that something is under way, for whoever waits for all that is."""
+        """Count something as under way, so that closing the index waits for its end."""
         self._under_way += 1
         self._idle.clear()
         try:
@@ -292,7 +292,7 @@ class DuplicatePipeline:
                     scope=page.scope,
                 )
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
-                # A text of two scopes is two texts, also for those who put pages off by theirs.
+                # The same text in two scopes counts as two texts.
                 if scope := scope_of(self.config, self.config.identity(url), page.scope):
                     alone = f"{scope}\n{alone}"
                 self.course.note_verdict(verdict, request, alone, learnt)
@@ -311,7 +311,7 @@ class DuplicatePipeline:
         return Verdict(Kind.UNCHECKED, url)
 
     def _complete_page(self, page: ItemPage) -> None:
-        """Let a response say what an item would have: the page it names as canonical, its date."""
+        """Take the canonical URL and the date of a response's page from its HTML."""
         if not page.of_response or page.document is None:
             return
         named = canonical(page.document)
@@ -322,7 +322,7 @@ class DuplicatePipeline:
     def _archive_page(
         self, page: ItemPage, found: MainText | str, text: str, verdict: Verdict
     ) -> None:
-        """Let reports show the page."""
+        """Add the page to the archive, for reports."""
         if self._archive is None:
             return
         try:
@@ -330,7 +330,7 @@ class DuplicatePipeline:
             if isinstance(found, MainText):
                 title, cut = title or found.title, found.cut(MOST_BLOCKS)
             self._archive.add(text, title, verdict, cut)
-        except Exception as error:  # the verdict stands, whatever a report will lack
+        except Exception as error:  # the verdict does not depend on the archive
             self._archive.warn(repr(error))
 
     def _pass_unchecked(self, error: DedupError) -> None:

@@ -12,7 +12,7 @@ from ..dedup.errors import DedupError
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
 
-QUIET: Final = 60.0  # seconds between two lines of the log that tell of errors of one type
+QUIET: Final = 60.0  # seconds between two log lines about errors of one class
 
 
 class Failures:
@@ -34,9 +34,9 @@ class Failures:
         return True
 
     async def report_to(self, index: DuplicateIndex) -> None:
-        """Report errors to the index that it does not know of yet, if it answers."""
+        """Report the errors that the index does not know yet, if it answers."""
         told, self._untold = self._untold, Counter()
         try:
             await index.count_errors(told)
-        except DedupError:  # what the crawl itself counts is not lost
+        except DedupError:  # reported next time
             self._untold.update(told)

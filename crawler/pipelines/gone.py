@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from ..dedup.index import DuplicateIndex
 
-# Answers after which an address has no page any more, and redirects that are for good.
+# Status codes of URLs that have no page any more, and of permanent redirects.
 GONE: Final = frozenset({404, 410})
 MOVED: Final = frozenset({301, 308})
-MOST_GONE: Final = 10_000  # addresses that are remembered while the server gives no answer
-_PATIENCE: Final = 60.0  # seconds in which an item may come of the page where a redirect ends
-_MOST_ENDED: Final = 1000  # redirects whose pages' items are waited for
+MOST_GONE: Final = 10_000  # URLs that are remembered while the server gives no answer
+_PATIENCE: Final = 60.0  # seconds to wait for the item of the page where a redirect ends
+_MOST_ENDED: Final = 1000  # redirects that wait for the item of their target
 
 
 @dataclass(slots=True)
 class _Redirect:
-    """A URL that a permanent redirect led away from.
+    """A URL that redirects permanently.
 
     ``leaves`` means that it leads to another host, which has not been requested. ``end`` is its
     target, once known, and the item of that page is awaited until ``until``.
@@ -71,9 +71,9 @@ class GoneAddresses(Telling[tuple[str, int]]):
     def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
         super().__init__(count)
         self._known = known
-        self._open: dict[str, _Redirect] = {}  # of which no end is known
-        self._ended: dict[str, _Redirect] = {}  # for whose page's item it is waited
-        # Where redirects, for good or not, led to an address that was asked for before.
+        self._open: dict[str, _Redirect] = {}  # redirects whose target is not known yet
+        self._ended: dict[str, _Redirect] = {}  # redirects that wait for the item of their target
+        # URLs → the URL that they redirect to, permanently or not, and that was requested before.
         self._leads: dict[str, str] = {}
 
     def connect_signals(self, crawler: Crawler) -> None:
@@ -87,7 +87,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
     def report_to(self, index: DuplicateIndex) -> None:
         """Report to *index* from now on, so that copies can replace pages that are gone."""
         super().report_to(index)
-        atexit.register(self._keep_found)  # a forced stop of Scrapy's closes no spider
+        atexit.register(self._keep_found)  # Scrapy's forced stop closes no spider
 
     async def report_all(self) -> None:
         """Report everything that was found, because no more items will come."""
@@ -107,7 +107,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
             return
         try:
             there = self._known(urljoin(request.url, safe_url_string(to)))
-        except ValueError:  # no address, as "http://["
+        except ValueError:  # not a URL, such as "http://["
             return
         here = self._known(request.url)
         if there == here:
@@ -132,12 +132,12 @@ class GoneAddresses(Telling[tuple[str, int]]):
             self._end_redirects(request, response.url, wait=0.0)
         else:
             self._end_redirects(request, None)
-        if response.status in MOVED:  # and nobody follows
+        if response.status in MOVED:  # a redirect that is not followed
             redirect = self._open.pop(self._known(request.url), None)
             if redirect is not None:
                 self._note_gone(redirect.url, redirect.since)
         elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
-            # What Scrapy's HTTP cache says may be long past.
+            # A response from Scrapy's HTTP cache may be old.
             self._note_gone(request.url, int(time.time()))
 
     def note_dropped(self, request: Request) -> None:
@@ -167,14 +167,14 @@ class GoneAddresses(Telling[tuple[str, int]]):
         self._stop_waiting(lambda redirect: redirect.end == here or redirect.until < now)
 
     def _open_before(self, request: Request) -> list[_Redirect]:
-        """The redirects whose end is not known that led to a request."""
+        """The redirects that led to a request and whose target is not known yet."""
         passed = map(self._known, _passed_urls(request))
         return [self._open[here] for here in passed if here in self._open]
 
     def _end_redirects(self, request: Request, url: str | None, wait: float = 0.0) -> None:
-        """Note where the redirects that led to a request end; None if at no answer."""
+        """Note the target of the redirects that led to a request; None if they end in an error."""
         passed = _passed_urls(request)
-        if not passed:  # as most, among them each link of a page that was met before
+        if not passed:  # like most requests; links that were met before come here, too
             return
         end = self._known(url) if url is not None else None
         for here in map(self._known, passed):
@@ -190,7 +190,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
                 self._note_ended(next(iter(self._ended)))
 
     def _stop_waiting(self, is_due: Callable[[_Redirect], bool]) -> None:
-        """Note redirects for whose pages' items nobody has to wait any longer."""
+        """Note the redirects that need not wait for the item of their target any longer."""
         for here in [here for here, redirect in self._ended.items() if is_due(redirect)]:
             self._note_ended(here)
 
@@ -200,7 +200,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
             self._note_gone(redirect.url, redirect.since)
 
     def _goes_round(self, here: str) -> bool:
-        """Whether redirects from an address lead into a circle, so that nothing there is gone."""
+        """Whether redirects from a URL lead into a circle, so that none of its URLs is gone."""
         passed: set[str] = set()
         while here in self._leads and here not in passed:
             passed.add(here)
@@ -208,7 +208,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
         return here in passed
 
     def _note_gone(self, url: str, since: int) -> None:
-        if len(self.waiting) >= MOST_GONE and self._index is not None:  # a few, for it takes time
+        if len(self.waiting) >= MOST_GONE and self._index is not None:  # only some: it takes time
             self._index.keep_gone([self.waiting.popleft() for _ in range(MANY)])
         self._add_found((url, since))
 
@@ -229,6 +229,6 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
 
 def _passed_urls(request: Request) -> list[str]:
-    """The addresses whose redirects led to a request."""
+    """The URLs that redirected to a request."""
     urls: list[str] = request.meta.get("redirect_urls", [])
     return urls

@@ -10,7 +10,7 @@ from scrapy.logformatter import LogFormatter
 if TYPE_CHECKING:
     from scrapy.logformatter import LogFormatterResult
 
-_LONG: Final = 1000  # characters of a value, beyond which a log shows its beginning alone
+_LONG: Final = 1000  # characters; of longer values, the log only shows the beginning
 _SHOWN: Final = 100
 
 

@@ -34,7 +34,7 @@ def held_instead(item: Any, name: str) -> str:
     value = value_of(item, name)
     if value is None or isinstance(value, str):
         return ""
-    # A list of Selectors, which is derived from it, is of nobody who has forgotten that.
+    # Not for a SelectorList, a subclass: it does not come from an item loader.
     hint = ", as from an item loader without Join()" if type(value) is list else ""
     return f" (but {type(value).__name__}{hint})"
 

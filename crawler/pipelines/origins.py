@@ -1,4 +1,4 @@
-"""The response of each item: an item without a page is judged by it."""
+"""Tracks the response of each item, which is the page of an item without one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OFF: Final = "dedup"
 """Key of a request's meta that, if False, lets the items of its response pass unread."""
 
 WITHOUT_ITEM: Final = object()
-"""Signal: the callback of the response of `url`, which is no error, has yielded no item."""
+"""Signal: the callback of a successful response, from `url`, has yielded no item."""
 
 _origins: WeakKeyDictionary[Crawler, Origins] = WeakKeyDictionary()
 
@@ -47,7 +47,7 @@ class Origins:
     """
 
     def __init__(self) -> None:
-        # Weakly, for whoever is asked may hold the crawler, which would then never be collected.
+        # A weak reference: the method may hold the crawler, which would then never be collected.
         self._asks: WeakMethod[Callable[[Any], bool]] | None = None
         self._noted: dict[int, tuple[Any, ref[Response], bool]] = {}
 
@@ -71,7 +71,7 @@ class Origins:
     def note_origin(self, item: Any, response: Response, *, is_alone: bool) -> None:
         """Note the origin of an item."""
         key = id(item)
-        # An item that a pipeline replaced by another leaves no signal: it goes with the response.
+        # There is no signal when a pipeline replaces an item: then it goes with the response.
         of_response = ref(response, lambda _: self._noted.pop(key, None))
         self._noted[key] = item, of_response, is_alone
 
@@ -151,7 +151,7 @@ class _Turn:
         return self._items > 0
 
     def take(self, found: Any) -> Iterator[Any]:
-        # Requests are most of what comes, and that one is no item takes long to tell.
+        # Most results are requests, and is_item() takes long for them.
         if self._origins is None or isinstance(found, Request) or not ItemAdapter.is_item(found):
             yield found
             return

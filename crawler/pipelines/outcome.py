@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NOTHING_CHECKED: Final = "dedup_nothing_checked"
-_ENOUGH: Final = 100  # items without a page, and none with one, after which `stop` does not wait
+_ENOUGH: Final = 100  # items without a page after which `stop` ends a crawl without any page
 
 _NAME_FIELDS: Final = (
     "name the fields that hold the page in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD"
@@ -29,7 +29,7 @@ _NAME_FIELDS: Final = (
 _KEEP_ITEMS: Final = (
     "and give pipelines that return another object for an item a higher number than this one's"
 )
-# What is said of such items, and what has them checked.
+# For each reason: what is wrong with such items, and how to have them checked.
 _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     Missing.FIELDS: (
         "have no HTML and no text, and no response to take their page from",
@@ -122,7 +122,7 @@ class Outcome:
 
 
 def _describe_no_items(crawler: Crawler) -> str:
-    """Say why no item came, and what to do; nothing if no response came, as that is logged."""
+    """Why no item came, and what to do; '' if no response came either, which is logged."""
     if ignores_start_requests(crawler.spidercls):
         return (
             "the spider begins with start_requests(), which this Scrapy does not call. "

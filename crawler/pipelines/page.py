@@ -126,7 +126,7 @@ class PageReader:
         return list(dict.fromkeys(urls))
 
     def read_fields(self, item: Any) -> ItemPage:
-        """Read what the item itself has; a page without a URL is a page, too."""
+        """Read the page in the item's own fields; its URL may be missing."""
         page, wrong = self._read_own(item)
         for name in wrong:
             self._count(f"dedup/wrong_type/{name}")
@@ -183,7 +183,7 @@ class PageReader:
             value = value.root if isinstance(value.root, (str, etree._Element)) else None
         if is_soup(value):
             return value.decode()
-        # A document of this package says nothing to another one's extractor.
+        # Another extractor cannot read a document of this package.
         own = () if self._config.extractor else (Document,)
         return value if isinstance(value, (str, bytes, TextResponse, *TREES, *own)) else None
 
@@ -213,9 +213,9 @@ class PageReader:
         return self._config.files and (is_plain_text(response) or is_file(response.body))
 
     def _is_field(self, page: ItemPage) -> bool:
-        """Whether a text may be but a field of a page, as a summary or what a shop has in stock.
+        """Whether a text may be only a part of its page, such as a summary or a stock level.
 
-        Only where no setting names the field; else the text is that of the page, however short.
+        If a setting names the field, it is the page's text, however short.
         """
         is_short = page.text is not None and len(page.text) < _SHORT_TEXT
         is_alone = is_blank(page.html) and page.main is None
@@ -223,7 +223,7 @@ class PageReader:
         return is_short and is_alone and config.page == "auto" and config.text_field == _TEXT_FIELD
 
     def _is_of(self, response: Response, url: str) -> bool:
-        """Whether a URL is that of a response, or one from which it was redirected."""
+        """Whether a URL is the URL of a response, or of a redirect that led to it."""
         identity, here = self._config.identity, resolved(response.url, url) or url
         own = [response.url]
         if response.request is not None:
@@ -239,7 +239,7 @@ class PageReader:
         page.content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
 
     def _tell_of_missing(self, item: Any, page: ItemPage) -> None:
-        """Count and tell what an item lacks that has to bring its page itself."""
+        """Count and log what is missing in an item whose page is in its own fields."""
         config = self._config
         if not page.url:
             page.missing = Missing.URL
@@ -286,7 +286,7 @@ class PageReader:
         )
 
     def _tell_of_no_page(self, item: Any) -> bool:
-        """Say once of a type of items that they have nothing of a page, in place of all else."""
+        """Whether an item has no field of a page; if so, warn once for its type."""
         config = self._config
         names = config.url_field, config.html_field, config.text_field
         if any(value_of(item, name) is not None for name in names):
@@ -302,9 +302,9 @@ class PageReader:
         return True
 
     def tell_of_file(self, item: Any, page: ItemPage) -> None:
-        """Count a file that is not a page although its type is one, and log it once.
+        """Count an item with a binary file in place of HTML, and warn once for its type.
 
-        Two PDFs with the same fonts share most of their bytes, whatever they say.
+        It is not compared: two PDFs with the same fonts share most bytes, whatever they say.
         """
         page.missing = Missing.FILE
         self._count(f"dedup/wrong_type/{self._config.html_field}")

@@ -33,11 +33,11 @@ LONG_PAGE: Final = 1_000_000
 
 logger = logging.getLogger(__name__)
 
-_DEEP: Final = 500  # elements; libxml2 of itself ends at 256
-# What browsers drop before a page, too; parsel drops other white space as well.
+_DEEP: Final = 500  # nested elements; libxml2 by default stops at 256
+# White space that browsers also drop before a page; parsel drops other white space, too.
 _SPACE: Final = " \t\n\f\r"
 _WRONG: Final = "\ufffd"  # stands for bytes that are no UTF-8
-_DOUBTFUL: Final = (b"\x1b", b"\0")  # of ISO 2022 and of UTF-16
+_DOUBTFUL: Final = (b"\x1b", b"\0")  # signs of ISO 2022 and of UTF-16
 
 _trees: WeakKeyDictionary[Crawler, ResponseTrees] = WeakKeyDictionary()
 
@@ -134,25 +134,25 @@ class ResponseParser:
 
 
 def _is_harmless(response: HtmlResponse) -> bool:
-    """Whether parsing takes no longer than for any page, in the encoding that Scrapy sees too."""
+    """Whether the page is harmless to parse, both as bytes and as Scrapy has decoded it."""
     if response.encoding == "utf-8":
         return is_harmless(response.body)
-    # Of UTF-7 or EBCDIC the bytes show no tags.
+    # In UTF-7 or EBCDIC, the bytes show no tags.
     text = response.text.encode("utf-8", "replace")
     return is_harmless(response.body) and is_harmless(text)
 
 
 def _is_plain(response: HtmlResponse) -> bool:
-    """Whether a page is UTF-8, as Scrapy has decoded it, and could be nothing else."""
+    """Whether a page is certainly UTF-8, as Scrapy has decoded it."""
     body = response.body
     if response.encoding != "utf-8" or body.startswith(BOM_UTF8):
         return False
-    # Looked for in bytes, for zeros are found there in a tenth of the time.
+    # In the bytes, zeros are found in a tenth of the time.
     return not any(sign in body for sign in _DOUBTFUL) and _WRONG not in response.text
 
 
 def _known_page(response: HtmlResponse, read: tuple[Flat, Head], text: str) -> Any:
-    """What was read of the response's tree, None if that is of another text."""
+    """The contents of the response's tree; None if it is the tree of another text."""
     bare = text.strip(_SPACE)
     if response.text != text or _WRONG in text or bare[:1].isspace() or bare[-1:].isspace():
         return None

@@ -20,11 +20,11 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-MANY: Final = 128  # addresses that the index is told of although no page comes
+MANY: Final = 128  # reports that are sent even if no page comes
 LEFT_OUT: Final = object()
-"""Signal of a spider: what is at `url` may be no item."""
+"""Signal of a spider: the page at `url` must not become an item."""
 
-MOST_LEFT_OUT: Final = 10_000  # addresses that are remembered while the server gives no answer
+MOST_LEFT_OUT: Final = 10_000  # URLs that are remembered while the server gives no answer
 
 
 class Telling(ABC, Generic[Found]):
@@ -34,14 +34,14 @@ class Telling(ABC, Generic[Found]):
     a statistic to increase by one.
     """
 
-    statistic: ClassVar[str]  # counts what changed something in the index
-    what: ClassVar[str]  # is found of an address
+    statistic: ClassVar[str]  # counts the reports that changed the index
+    what: ClassVar[str]  # the URLs are, for the log
 
     def __init__(self, count: Callable[[str], None]) -> None:
         self.waiting: deque[Found] = deque()
         self._count = count
         self._index: DuplicateIndex | None = None
-        self._telling: list[Found] = []  # what the server is being told
+        self._telling: list[Found] = []  # reports that are being sent
         self._unanswered = False
         self._reporting = asyncio.Lock()
         self._report: asyncio.Future[None] | None = None
@@ -52,11 +52,11 @@ class Telling(ABC, Generic[Found]):
 
     @abstractmethod
     async def _tell_index(self, index: DuplicateIndex, found: Found) -> bool:
-        """Tell the index; whether that changed something."""
+        """Send a report to the index; return whether it changed something."""
 
     @abstractmethod
     def _url_of(self, found: Found) -> str:
-        """The address that was found so."""
+        """The URL that a report is about."""
 
     def _add_found(self, found: Found) -> None:
         self.waiting.append(found)
@@ -74,15 +74,15 @@ class Telling(ABC, Generic[Found]):
         """
         if self._index is None:
             return
-        async with self._reporting:  # no page overtakes what was reported before it
+        async with self._reporting:  # no page overtakes earlier reports
             while self.waiting:
-                # After no answer one of them asks for all: of thousands each page would have to.
+                # After a failure, one report tries for all, because there may be thousands.
                 count = 1 if self._unanswered else len(self.waiting)
                 told = self._telling = [self.waiting.popleft() for _ in range(count)]
                 asked = (self._tell_index(self._index, found) for found in told)
                 try:
                     known = await asyncio.gather(*asked, return_exceptions=True)
-                except asyncio.CancelledError:  # to say it twice does no harm
+                except asyncio.CancelledError:  # a report that is sent twice does no harm
                     self.waiting.extendleft(reversed(told))
                     raise
                 finally:
@@ -98,7 +98,7 @@ class Telling(ABC, Generic[Found]):
             self.waiting.append(found)
             self._unanswered = True
         elif isinstance(answer, BaseException):
-            # An address that does no good shall do no harm either.
+            # A report that fails must not harm the page with which it is sent.
             self._count(f"dedup/errors/{type(answer).__name__}")
             url = self._url_of(found)
             logger.error("Could not record that %r is %s", url, self.what, exc_info=answer)
@@ -137,7 +137,7 @@ class LeftOut(Telling[str]):
             )
 
     def note_now(self, url: str) -> None:
-        """The same, but tell the index at once: other crawlers may drop copies of the page."""
+        """Note a page that is left out, and report it at once: others may drop copies of it."""
         self.note_url(url)
         self._report_soon()
 

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 async def reset_if_asked(config: DedupConfig) -> None:
     """Delete the index and its archived texts if ``DEDUP_RESET`` says so.
 
-    Raises :class:`ConfigError` if that is not confirmed, or nobody can be asked.
+    Raises :class:`ConfigError` if that is not confirmed, or there is no terminal to ask on.
     """
     if config.reset == "no":
         return
@@ -38,7 +38,7 @@ def _ask_person(question: str) -> None:
             "DEDUP_RESET asks before it deletes an index, and nobody is here to answer: set "
             "DEDUP_RESET=yes to delete it without asking"
         )
-    # Nothing else is under way yet that an answer could hold up.
+    # Waiting for the answer holds nothing up: the crawl has not begun.
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise ConfigError("DEDUP_RESET: nothing was deleted, and nothing is crawled")

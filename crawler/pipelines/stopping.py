@@ -64,10 +64,10 @@ class Stopper:
 class Ending:
     """Lets a closing crawl end when all its items are through.
 
-    Scrapy checks that after each response. So it waits for ever if the last item came from the
-    spider's start() and took as long as an answer of the index. It also continues with start(),
-    even after the feeds are closed: such an item would be in the index alone. Only Scrapy's
-    shutdown cancels start(), which is done here whatever ends the crawl.
+    Scrapy only checks for the end after each response. So it waits for ever if the last item came
+    from the spider's start() and took as long as an answer of the index. It also continues with
+    start(), even after the feeds are closed: such an item would be in the index alone. Scrapy
+    cancels start() only at a shutdown, and here it is cancelled at every end.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -87,7 +87,8 @@ class Ending:
     def _end_start(self, starting: Any) -> None:
         if starting is None or starting is asyncio.current_task():  # which waits for the end itself
             return
-        # Once, for it may have to tidy up. Scrapy 2.13 has a Deferred, which sees to that itself.
+        # Only once, because start() may have to tidy up. Scrapy 2.13 has a Deferred, which ignores
+        # further calls.
         if not isinstance(starting, asyncio.Task) or not starting.cancelling():
             starting.cancel()
 

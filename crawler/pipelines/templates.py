@@ -18,7 +18,7 @@ Ask = Callable[[str, SharedTemplate], Awaitable[None]]
 """Fetches what other workers know about the template of a URL's site."""
 
 _templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
-# Weakly, for whoever is asked may hold the crawler, which would then never be collected.
+# Weak references: the method may hold the crawler, which would then never be collected.
 _asks: WeakKeyDictionary[Crawler, WeakMethod[Ask]] = WeakKeyDictionary()
 _asking: WeakKeyDictionary[SharedTemplate, asyncio.Lock] = WeakKeyDictionary()
 

@@ -22,7 +22,7 @@ class Unchecked:
 
     def __init__(self, count: Callable[[str], None]) -> None:
         self._count = count
-        self._foreign = 0  # lines that are for another index, as far as said
+        self._foreign = 0  # lines for other indexes that have been logged
 
     async def replay_unchecked(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers now."""
@@ -63,7 +63,7 @@ class Unchecked:
                 left_unchecked(*waiting),
             )
             return
-        except Exception as error:  # nothing that happens here may undo the crawl
+        except Exception as error:  # no error here may make the crawl fail
             pages, gone = waiting.pages - checked, waiting.gone - len(told)
             if pages or gone:
                 logger.error(

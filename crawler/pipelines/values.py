@@ -23,7 +23,7 @@ def is_blank(html: Any) -> bool:
 
 
 def text_of(value: Any) -> str | None:
-    """A text, also that of a selector; None for anything else."""
+    """A text, or the text of a selector; None for anything else."""
     value = only_value(value)
     if isinstance(value, SelectorList):
         return "\n".join(text for one in value if (text := text_of(one)))
@@ -41,7 +41,7 @@ def url_of(value: Any) -> str | None:
     ('https://example.com/', 'https://example.com/a', None)
     """
     value = only_value(value)
-    if hasattr(value, "geturl"):  # what urllib takes apart
+    if hasattr(value, "geturl"):  # a result of urllib.parse
         value = value.geturl()
     elif hasattr(value, "scheme") and hasattr(value, "host"):  # Pydantic, yarl, httpx
         value = str(value)

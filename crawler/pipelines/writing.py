@@ -12,7 +12,7 @@ from ..dedup.verdict import Verdict
 from ..items import value_of
 from .notices import Notices
 
-_LONGEST_REASON: Final = 200  # characters of what a type says of a value that it refuses
+_LONGEST_REASON: Final = 200  # characters of a type's reason to refuse a value
 
 
 class Tag(dict[str, Any]):
@@ -31,7 +31,7 @@ class Tag(dict[str, Any]):
         )
 
     def __missing__(self, key: str) -> Any:
-        return self._silent[key]  # as pipelines expect that read a key without asking for it
+        return self._silent[key]  # for pipelines that read a key without asking whether it is there
 
 
 class ItemWriter:
@@ -105,7 +105,7 @@ class ItemWriter:
 
 
 def _write_field(adapter: ItemAdapter, name: str, value: Any) -> Exception | None:
-    """Why an item does not take a value: its type may lack the field, be frozen, check values."""
+    """Write a value into an item; return the error of a type that refuses it."""
     try:
         adapter[name] = value
     except Exception as refusal:  # a type's own checks raise what they like

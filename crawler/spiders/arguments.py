@@ -22,7 +22,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 class ArgumentError(DedupError, ValueError):
-    """An argument of the spider cannot be used. The message names it and says what can."""
+    """An argument of the spider is invalid. The message names it and says what is expected."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _normalise_host(scheme: str, authority: str) -> str:
     try:
         parts = urlsplit(f"{scheme}://{authority}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
-        if not host.isascii():  # a page may name its host in letters, requests never do
+        if not host.isascii():  # links may have Unicode hosts, requests have them in Punycode
             host = host.encode("idna").decode()
     except ValueError:
         return ""
@@ -119,7 +119,7 @@ def _parse_sitemaps(value: str) -> tuple[str, ...]:
 
 def _parse_url(name: str, word: str) -> str:
     scheme = _SCHEME.match(word)
-    # Whoever types a bare host means its web site, and nearly all of those are encrypted now.
+    # A bare host means its web site, and nearly all sites use HTTPS.
     url = word if scheme else f"https://{word.removeprefix('//')}"
     if scheme and scheme[1].lower() not in _PORTS:
         raise ArgumentError(f"{name}={word}: {scheme[1]} is not supported, only http and https")
@@ -147,7 +147,7 @@ def _is_host(host: str) -> bool:
 
 
 def _is_site(host: str, port: int | None) -> bool:
-    """Whether a host without a scheme is one, and not a word of something else."""
+    """Whether a word without a scheme looks like a host."""
     return "." in host.strip(".") or ":" in host or host == "localhost" or port is not None
 
 

@@ -1,4 +1,4 @@
-"""Cookies with the limits of browsers, and without a request to anybody else."""
+"""Cookies with the limits of browsers, and without requests to other servers."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ class CharsetMiddleware:
 class RefreshMiddleware(MetaRefreshMiddleware):
     """Scrapy's middleware, but it ignores meta refreshes to invalid URLs.
 
-    It also ignores those of pages with an invalid base URL. Scrapy decodes all of a page to look
-    for one in its beginning, so pages without the word are passed on unread.
+    It also ignores those of pages with an invalid base URL. Scrapy decodes a whole page to search
+    its beginning, so pages without the word `refresh` are passed on without that.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
@@ -90,7 +90,7 @@ def _may_refresh(response: TextResponse) -> bool:
     return is_there or "refresh".encode(response.encoding) != b"refresh"  # as in UTF-16
 
 
-# What does the work of Scrapy's own, by the path of that.
+# Path of a middleware of Scrapy → the class that replaces it.
 _INSTEAD: Final[dict[str, type]] = {
     global_object_name(RobotsTxtMiddleware): RobotsMiddleware,
     global_object_name(MetaRefreshMiddleware): RefreshMiddleware,
@@ -101,7 +101,7 @@ COOKIES: Final[dict[Any, int | None]] = {
     global_object_name(ScrapyCookies): None,
     CookiesMiddleware: 700,
 }
-# A body is unpacked by 590, before which its own declaration cannot be seen.
+# The middleware at 590 decompresses the body; before that, its own charset cannot be read.
 MIDDLEWARES: Final[dict[Any, int | None]] = {
     **dict.fromkeys(_INSTEAD),
     RobotsMiddleware: 100,

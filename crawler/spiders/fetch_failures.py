@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# It tells of what could not be fetched with a traceback.
+# This logger logs a traceback for each robots.txt that could not be fetched.
 _TALKATIVE = "scrapy.downloadermiddlewares.robotstxt"
 
 _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
@@ -33,7 +33,7 @@ _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
 _NO_TLS = "wrong version number"
 
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
-_MOST_TYPES = 100  # that are counted by their names
+_MOST_TYPES = 100  # media types that are counted by name
 
 
 class FetchFailures:
@@ -91,7 +91,7 @@ class FetchFailures:
             self._was_known = True
 
     def foreign_redirect(self, request: Request, host: str) -> None:
-        """Count a redirect to another host; of a start address, say how to crawl that one."""
+        """Count a redirect to another host; for a start URL, log how to crawl that host."""
         self._count_failure("site/foreign_redirects")
         start = request.meta["redirect_urls"][0]
         if start in self._starts:
@@ -127,7 +127,7 @@ class FetchFailures:
 
 
 def plain_reason(text: str) -> str:
-    """What a downloader says of a failure, without the wrapping that Twisted gives it.
+    """The reason for a failed download, without the wrapping of Twisted.
 
     >>> lost = "[<twisted.python.failure.Failure twisted.web.X: The connection\\nwas closed.>]"
     >>> plain_reason(lost)
@@ -136,7 +136,7 @@ def plain_reason(text: str) -> str:
     "[('SSL routines', '', 'wrong version number')]; does the URL begin with http://?"
     """
     said = _WRAPPED.sub(r"\1", " ".join(text.split()))
-    # What OpenSSL says of a server without TLS, as a host given without http:// may be.
+    # OpenSSL's error for a server without TLS, such as a host that was given without http://.
     return f"{said}; does the URL begin with http://?" if _NO_TLS in said else said
 
 

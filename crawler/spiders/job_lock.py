@@ -35,12 +35,12 @@ class JobLock:
             raise ConfigError(
                 f"JOBDIR {folder}: another crawl uses it; wait for its end, or name another folder"
             ) from None
-        except OSError:  # a file system without locks keeps nobody out
+        except OSError:  # the file system has no locks
             pass
         # The engine of a crawl that could not begin is never stopped.
         for signal in signals.spider_closed, signals.engine_stopped:
             crawler.signals.connect(self.release, signal=signal)
 
     def release(self) -> None:
-        """Let the next crawl use it."""
+        """Release the JOBDIR for the next crawl."""
         self._file.close()

@@ -9,16 +9,17 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from ..dedup.identity import LONGEST_URL, resolved, slashed
 
-_MOST_TEXTS = 1 << 19  # of links as they stand in pages
-_MOST_SITES = 4096  # that are remembered to be here or elsewhere
+_MOST_TEXTS = 1 << 19  # remembered links in the form in which pages have them
+_MOST_SITES = 4096  # hosts of which it is remembered whether they are crawled
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]{1,1000}")
 _BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path
 _BEYOND = re.compile(r"[^\x00-\x7f]+")  # ASCII
-# All others mean something else on each page: queries, blanks, a scheme without a host. What has a
-# tab or a line break in it, which browsers leave out, may turn out to be any of these.
+# Links that mean the same on all pages of a folder. Others, such as queries, blanks or a scheme
+# without a host, depend on the page. A link with a tab or a line break, which browsers leave out,
+# may be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
-# Paths that need but be put behind their folder: no segment is empty or begins with a dot.
+# Paths that only have to be appended to their folder: no segment is empty or begins with a dot.
 _SEGMENT = r"[\w%~-][\w.%~-]*+"
 _PLAIN = re.compile(rf"/?(?>(?:{_SEGMENT}/)*)(?>(?:{_SEGMENT})?)(?:(?<=.)\?[!-~]+)?\Z")
 
@@ -29,14 +30,14 @@ class NewLinks:
     `is_here` returns whether a URL is on a host that is crawled; others are left out.
 
     Pages of a site share most of their links. Each URL is remembered by a 64-bit hash, so a million
-    take some tens of megabytes. Equal hashes of different URLs, of which the second would be
-    missed, are not to be expected below a billion. As many links in the form in which pages have
-    them are remembered, too.
+    take some tens of megabytes. A collision would lose a URL, but is not to be expected below a
+    billion URLs. Up to half a million links in the form in which pages have them are remembered,
+    too.
     """
 
     def __init__(self, is_here: Callable[[str], bool]) -> None:
         self._is_here = is_here
-        # Of links to elsewhere, most pages have many to a few hosts.
+        # Most pages have many links to a few other hosts.
         self._is_site_here = lru_cache(_MOST_SITES)(is_here)
         self._texts: set[int] = set()
         self._urls: set[int] = set()
@@ -72,10 +73,10 @@ class NewLinks:
             if key in self._texts:
                 continue
             if len(self._texts) >= _MOST_TEXTS:
-                self._texts.clear()  # which costs taking apart what comes again
+                self._texts.clear()  # links that come again are then parsed again
             self._texts.add(key)
             if absolute and not self._is_site_here(f"{absolute[0]}/"):
-                continue  # most links to elsewhere need not be taken apart
+                continue  # most links to other hosts need no parsing
             url: str | None
             if len(text) <= LONGEST_URL and _PLAIN.match(text):
                 url = (site if text[0] == "/" else folder) + text

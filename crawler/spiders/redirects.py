@@ -22,7 +22,7 @@ def let_come_back(request: Request) -> None:
     if request.meta.get("redirect_urls", []).count(request.url) == 1:
         request.dont_filter = request.meta[_ASKED_AGAIN] = True
         if request.meta["redirect_reasons"][-1] == "meta refresh":
-            request.meta["dont_redirect"] = True  # it loads itself anew, as news do
+            request.meta["dont_redirect"] = True  # the page reloads itself, as news pages do
 
 
 def is_sibling(host: str, hosts: Iterable[str]) -> bool:

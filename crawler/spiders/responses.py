@@ -40,8 +40,8 @@ def is_document(response: Response) -> bool:
 
 
 def is_worth_reading(headers: Headers, length: Any, *, takes_files: bool) -> bool:
-    """Whether a response of that `length`, if it tells it, may be a page, or is soon read."""
-    # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
+    """Whether a response may be a page, or has a `length` that is cheaper to read than to stop."""
+    # Scrapy would try to decompress a body that was cut off, and then retry.
     if b"Location" in headers or b"Content-Encoding" in headers:
         return True
     kind = media_type(header_of(headers, b"Content-Type"))
@@ -50,7 +50,7 @@ def is_worth_reading(headers: Headers, length: Any, *, takes_files: bool) -> boo
 
 
 def page_of_document(response: Response) -> Page:
-    """The item of a response that :func:`is_document`."""
+    """The item of a response for which :func:`is_document` is true."""
     page = Page(url=response.url, fetched_at=_now(), status=response.status)
     if is_file(response.body):
         page.file = response.body
@@ -64,9 +64,9 @@ def _now() -> str:
 
 
 def base_of(response: Response, document: chrome.Document) -> str:
-    """The URL with which the links of a page are joined."""
+    """The base URL of the links of a page."""
     base = resolved(response.url, chrome.base(document) or "")
-    # Its own, where the page's base is none from which a link would lead to a page.
+    # The page's own URL if its declared base has no host.
     return base if base and host_of(base) else response.url
 
 
@@ -88,7 +88,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
 
 
 def _web_address(base: str, url: str) -> str | None:
-    """The address that a link means if it is on the web: a feed shall hold no script to click."""
+    """The absolute URL of a link; None unless it is http(s), because feeds must hold no scripts."""
     found = resolved(base, url)
     is_web = found is not None and found.lower().startswith(("http://", "https://"))
     return found if is_web and host_of(found or "") else None
@@ -100,7 +100,7 @@ def header_of(headers: Headers, name: bytes) -> str:
 
 
 def media_type(header: str) -> str:
-    """The type without its parameters, whatever parts them.
+    """The media type without its parameters, whatever separates them.
 
     >>> media_type("Text/HTML; charset=utf-8"), media_type("text/html, text/html")
     ('text/html', 'text/html')

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # each request, on the event loop.
 MOST_BYTES: Final = 500 * 1024
 _AGENT = re.compile(r"\s*([a-z0-9_*-]+)\s*:\s*(?!//)", re.IGNORECASE)
-# Directives with a value of their own, which looks like the name of a robot.
+# Directives with a value, which would be taken for names of robots.
 _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 
 
@@ -49,7 +49,7 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
     """
     found: set[str] = set()
     for value in values:
-        meant = True  # headers that a proxy has joined speak to one robot after the other
+        meant = True  # joined by a proxy, headers address one robot after the other
         for part in value.split(","):
             name = _AGENT.match(part)
             if name and name[1].lower() not in _WITH_VALUE:
@@ -61,7 +61,7 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
 
 
 def read_robots(response: Response, document: chrome.Document | None, agent: str) -> chrome.Robots:
-    """What the headers of a response, and the tags of its page, forbid to ``agent``."""
+    """What the headers of a response and the tags of its page forbid ``agent`` to do."""
     values = [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")]
     words = header_directives(values, agent)
     tags = chrome.robots(document, agent) if document else chrome.Robots(False, False)
@@ -86,14 +86,14 @@ def is_forbidden(error: BaseException | None) -> bool:
 
 
 class RobotsFiles:
-    """Tells apart robots.txt files that are there and those that came with an error.
+    """Tells existing robots.txt files from those with an error status.
 
     Scrapy also obeys a robots.txt with an error status, as during maintenance, which may be
     different tomorrow.
     """
 
     def __init__(self) -> None:
-        self._errors: set[str] = set()  # hosts from which one came
+        self._errors: set[str] = set()  # hosts whose robots.txt had an error status
 
     def note_answer(self, response: Response, request: Request) -> None:
         """Note the response to any request, after redirects."""

@@ -63,7 +63,7 @@ class SiteSpider(Spider):
 
     Arguments (``-a``): ``url``, one or several URLs, separated by commas or spaces;
     ``max_pages``; ``allow`` and ``deny``, regular expressions that are searched in the URLs of
-    links; ``sitemap``, ``true`` for those that robots.txt names, or the URL of one.
+    links; ``sitemap``, ``true`` for the sitemaps that robots.txt names, or the URL of one.
 
     Only the hosts of ``url`` are crawled; a port is part of a host. The spider obeys robots.txt
     (``ROBOTSTXT_OBEY``) and the robots tags and headers of pages (``SITE_META_ROBOTS_OBEY``). A
@@ -71,13 +71,13 @@ class SiteSpider(Spider):
     """
 
     name = "site"
-    # For each response Scrapy starts as many workers as this; a page gives one item and requests,
-    # so that the default of a hundred would be waste.
+    # Scrapy starts so many workers for each response. A page gives one item and requests, so the
+    # default of a hundred would be a waste.
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
     failures: FetchFailures
     job: JobLock
     obeys_tags = True
-    reads_pages = True  # so that no response need be parsed for it
+    reads_pages = True  # the spider parses pages itself, so ResponseParser need not
     takes_text = True
     takes_files = False
     learns_urls = True  # unless DEDUP_LEARN_URLS says otherwise
@@ -100,8 +100,8 @@ class SiteSpider(Spider):
         super().update_settings(settings)
         use_packaged_suffix_list()
         name = "DOWNLOADER_MIDDLEWARES"
-        # Not below a spider's own settings: a crawler that is handed to a runner takes all others
-        # from there once more.
+        # At least the priority of a spider's own settings: a crawler that is handed to a runner
+        # takes lower ones from the runner again.
         priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["spider"])
         settings.set(name, added_to(settings.getdict(name)), priority)
 
@@ -113,13 +113,13 @@ class SiteSpider(Spider):
         with name_setting("SITE_META_ROBOTS_OBEY"):
             spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         most = spider.arguments.max_pages
-        # What waits for its delay when the last page comes is fetched in vain.
+        # Requests that wait for their delay when the last page comes would be fetched in vain.
         if most and not crawler.settings.frozen:
             most = min(most, crawler.settings.getint("CONCURRENT_REQUESTS"))
             crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product_token(agent)
-        # What DEDUP_EXTRACTOR names works in the pipeline, where a page that it fails with passes.
+        # DEDUP_EXTRACTOR is called in the pipeline, where a page passes even if it fails.
         config = project_config(crawler.settings)
         spider.takes_text = config.extractor is None
         spider.takes_files = config.files and can_read_files()
@@ -145,7 +145,7 @@ class SiteSpider(Spider):
         return Request(url, self.parse, errback=self.not_fetched)
 
     def _sitemap_request(self, url: str, level: int = 0) -> Request:
-        # A page may link to it, and then it was asked for as a page.
+        # A page may link to the sitemap, which was then requested as a page.
         return Request(
             url,
             self.parse_sitemap,
@@ -163,7 +163,7 @@ class SiteSpider(Spider):
                 errback=self.no_robots_file,
                 meta={"dont_obey_robotstxt": True},
             )
-            self.crawler.engine.crawl(request)  # it is no link of the page, one level deeper
+            self.crawler.engine.crawl(request)  # not yielded, which would make it one level deeper
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page and its new links, unless the page forbids either."""
@@ -196,7 +196,7 @@ class SiteSpider(Spider):
         elif document is None:
             yield page_of_document(response)
         else:
-            takes_text = self.takes_text and not document.is_binary  # which the filter tells of
+            takes_text = self.takes_text and not document.is_binary  # the filter logs binary files
             content = await self._main_text(response, document) if takes_text else None
             yield page_of(response, document, content)
         if document is not None and not nofollow and self._leads_on(response):

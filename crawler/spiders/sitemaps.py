@@ -15,8 +15,8 @@ from ..wording import counted
 
 logger = logging.getLogger(__name__)
 
-# Far beyond what sites have: an index names no other index (sitemaps.org), and files and addresses
-# are more than a crawl comes to in weeks. What has no end is cut off there.
+# Far more than sites have: an index must not name other indexes (sitemaps.org), and a crawl takes
+# weeks for so many files and URLs. Endless sitemaps are cut off there.
 _MOST_LEVELS: Final = 3  # of indexes in indexes
 _MOST_INDEXES: Final = 100
 _MOST_FILES: Final = 10_000
@@ -71,7 +71,7 @@ class SitemapLimits:
         self._has_told = False
 
     def new_files(self, urls: Iterable[str]) -> Iterator[str]:
-        """Those of the URLs of sitemaps that are within the limit."""
+        """Yield the URLs of sitemaps up to the limit."""
         for url in urls:
             if self._files == 0:
                 name = "max_pages" if self._of_max_pages else "the limit of a crawl"
@@ -81,7 +81,7 @@ class SitemapLimits:
             yield url
 
     def new_pages(self, urls: Iterable[str]) -> Iterator[str]:
-        """Those of the URLs of pages that are within the limit."""
+        """Yield the URLs of pages up to the limit."""
         for url in urls:
             if self._urls == 0:
                 self._tell_limit(f"they hold more than {_MOST_URLS:,} URLs; {url} is the next")
@@ -90,7 +90,7 @@ class SitemapLimits:
             yield url
 
     def of_index(self, urls: Iterable[str], source: str, level: int) -> list[str]:
-        """The URLs in an index that is below `level` indexes, unless that is too deep."""
+        """The URLs in an index that is nested below `level` indexes; none beyond a limit."""
         if level >= _MOST_LEVELS:
             led = counted(level, "index", "indexes")
             self._tell_limit(f"{source} is an index nested below {led}")

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ASKED_AGAIN: Final = "dedup_asked_again"
-"""Key in the meta of a request that is made again: of which pages, and which hosts are final."""
+"""Key in the meta of a repeated request: the URLs of its pages, and the hosts that are final."""
 
-ENOUGH: Final = 8  # contents from which a host's template is known well
-_FEW: Final = 16  # dropped pages for which the index is not asked before the spider is idle
-_TIMES: Final = 10  # as many pages as are remembered at once are asked for again in a crawl
+ENOUGH: Final = 8  # texts from which a host's template is known well
+_FEW: Final = 16  # dropped pages from which the index may be asked before the spider is idle
+_TIMES: Final = 10  # a crawl requests at most so many times the pages that it remembers at once
 _MOST_FINAL: Final = 64  # hosts that one check names
-_SPARE: Final = 3  # pages with one text that wait until another that has it comes
+_SPARE: Final = 3  # pages that wait for the result of another page with the same text
 _SHOWN: Final = 10  # URLs that the log lists
 
 
@@ -74,15 +74,15 @@ class AskAgain:
         is_doubtful: Callable[[str], bool],
         forget: Callable[[str], None],
     ) -> None:
-        self.asked: dict[str, bool] = {}  # pages, and whether that was when the spider was idle
-        self.kept = 0  # of these, as far as they have come
-        self.missed: set[str] = set()  # pages without their text that cannot be asked for
+        self.asked: dict[str, bool] = {}  # requested pages → whether the spider was idle then
+        self.kept = 0  # of these pages
+        self.missed: set[str] = set()  # orphans that cannot be requested
         self._known = known
         self._count = count
         self._template = template
         self._is_doubtful = is_doubtful
         self._forget = forget
-        # The pages that are kept for the texts that were asked for, "" until these come.
+        # Requested texts, by hash → the page that is kept for the text, "" until a page comes.
         self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
         self._since_settled = 0
@@ -94,7 +94,7 @@ class AskAgain:
         self._is_unanswered = False
 
     def connect_signals(self, crawler: Crawler) -> None:
-        """Make requests of this crawl again."""
+        """Follow this crawl, and repeat its requests."""
         self._crawler = crawler
         crawler.signals.connect(self.ask_when_idle, signal=signals.spider_idle)
         crawler.signals.connect(self.note_answer, signal=signals.response_received)
@@ -108,14 +108,14 @@ class AskAgain:
         self._index, self._report = index, report
 
     def note_answer(self, response: Response, request: Request) -> None:
-        """Note that a requested page is gone, and its text with it."""
+        """Note that a page that was requested again is gone, and its text with it."""
         if response.status in GONE:
             urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
             for url in urls:
                 self._awaited.pop(url, None)
 
     def note_empty(self, url: str) -> None:
-        """Note a response of which the spider makes no item, for example because of noindex."""
+        """Note a response without an item, for example because of noindex."""
         self.dropped.note_empty(self._known(url))
 
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ class AskAgain:
         try:
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
-        except Exception as error:  # whatever it is, the crawl ends
+        except Exception as error:  # no error may keep the crawl from ending
             self._is_unanswered = is_idle
             self.dropped.put_back(pages)
             logger.error(
@@ -187,7 +187,7 @@ class AskAgain:
         if is_idle:
             await self._forget_emptied(pages.values())
         await self._report(is_idle)
-        # A page that is contained in another is no copy of it, and the index has forgotten it.
+        # The index has forgotten a contained page, so the page that contains it is looked up.
         urls = {known: one.original if one.is_contained else known for known, one in pages.items()}
         found = await self._index.originals(dict.fromkeys(urls.values()))
         return {known: found[url] for known, url in urls.items()}
@@ -204,7 +204,7 @@ class AskAgain:
     async def _ask_for(
         self, pages: Mapping[str, Dropped], found: Mapping[str, Original], *, is_idle: bool
     ) -> None:
-        """Make the requests again of the pages for which that is needed, each request once."""
+        """Repeat the requests of the pages that need it, each request once."""
         requests: dict[int, tuple[Request, list[str], set[str]]] = {}
         waiting: dict[str, Dropped] = {}
         confirmed: dict[str, Dropped] = {}
@@ -239,10 +239,11 @@ class AskAgain:
         for request, urls, hosts in requests.values():
             self._request_again(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
         self.dropped.put_back(waiting)
-        self.dropped.put_back_some(confirmed)  # by others, and this crawl may find it changed
+        # Another crawl has confirmed these originals, but this one may find them changed.
+        self.dropped.put_back_some(confirmed)
 
     def _is_settled(self, page: Dropped) -> bool:
-        """Whether a page with its text was asked for and has come, so that one is kept for it."""
+        """Whether a page with the same text was requested and has come, so that one is kept."""
         kept = self._answers.get(page.text)
         return bool(kept and not self._is_doubtful(kept))
 
@@ -271,7 +272,10 @@ class AskAgain:
         engine.crawl(request.replace(meta=meta, dont_filter=True))
 
     async def log_end(self, *, goes_on: bool) -> None:
-        """Log what was requested again and what could not be; all of it if no crawl continues."""
+        """Log which pages were requested again and which could not be.
+
+        If the crawl `goes_on` in another process, remembered pages are left to that.
+        """
         if self._settling is not None:
             await asyncio.wait([self._settling])
         if not goes_on:
@@ -306,7 +310,7 @@ class AskAgain:
             )
 
     async def _give_up(self) -> None:
-        """Take note of the pages that are left without their text."""
+        """Note the remembered pages whose text is in no kept page."""
         pages = {**self._awaited, **self.dropped.take_pages()}
         if not pages:
             return

@@ -79,7 +79,7 @@ class Course:
     async def use_index(
         self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]
     ) -> None:
-        """Use this index; `report` sends it the crawl's reports, all of them if asked to."""
+        """Use this index; `report` sends it the crawl's reports, with True if no more come."""
         self._index = index
         self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
@@ -107,7 +107,7 @@ class Course:
     def note_verdict(
         self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
     ) -> None:
-        """Note the decision about a page's text, made when so many texts of its host were known."""
+        """Note the decision about a page's text; `learnt` texts of its host were known then."""
         known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
         original, hashed = verdict.duplicate_of, hash_text(text)
         self.again.note_decision(known, hashed, original if is_copy and original else known)
@@ -120,8 +120,8 @@ class Course:
             return
         is_contained = isinstance(reason, ContainedPage)
         if is_contained:
-            # It is no copy, so it would stand for others, and pass for known when its text is in no
-            # other page any more.
+            # The index keeps this page, although the crawl drops it. If the index did not forget
+            # it, its copies would be dropped, too, even when no other page has the text any more.
             self._forget(verdict.url)
             original = verdict.container.url if verdict.container else None
         if original is None or not (is_copy or is_contained):

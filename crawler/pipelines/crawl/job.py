@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MARK: Final = "dedup.json"
-# What Scrapy has in the folder of the requests that were made, and of those that wait.
+# Scrapy's files in a JOBDIR: the requests that were made, and those that wait.
 _SEEN: Final = "requests.seen"
 _WAITING: Final = "requests.queue"
 
 
 class Job:
-    """The crawl in a JOBDIR, or one without.
+    """The state of a crawl, with or without a JOBDIR.
 
     While it runs, a mark is in the JOBDIR; if the process is killed, the mark stays. The next start
     finds it and by default makes all requests again: some requests that Scrapy counts as done were
     not, and waiting ones were lost. Pages that the killed crawl has checked may be in no feed, so
-    they are doubtful. A paused crawl replaces the mark by what is needed to continue.
+    they are doubtful. A paused crawl replaces the mark by the state that is needed to continue.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._left: dict[str, Any] = {}  # by the process before
-        self._state: dict[str, Any] = {}  # left for the next, should this one be killed
-        self._paused: dict[str, Any] | None = None  # left for the next, should this one be paused
+        self._left: dict[str, Any] = {}  # the state left by the previous process
+        self._state: dict[str, Any] = {}  # the state to leave if this process is killed
+        self._paused: dict[str, Any] | None = None  # the state to leave if the crawl is paused
         self._reason = ""
         if folder is not None:
             with suppress(OSError, ValueError):
@@ -100,7 +100,7 @@ class Job:
             since = min(since, self._left.get("since", since))
         self._write_state({"running": True, "crawl": (number, start), "since": since})
         if self.was_killed and known is not None:
-            index.crawl = known  # others that begin now are others
+            index.crawl = known  # ended, so that no new crawl joins it
             await index.end_crawl()
         crawl = await index.begin_crawl(
             None if self.was_killed else known, doubtful=since if self.was_killed else 0
@@ -111,7 +111,7 @@ class Job:
         """The dropped pages that a paused crawl remembered."""
         found = {}
         for page in self._left.get("dropped", ()):
-            with suppress(Exception):  # a spider that has other callbacks by now
+            with suppress(Exception):  # the spider may have other callbacks now
                 known, packed, *rest = page
                 # Scrapy's own queue in that folder is no safer.
                 request = request_from_dict(pickle.loads(b64decode(packed)), spider=spider)
@@ -119,10 +119,10 @@ class Job:
         return found
 
     def save_pages(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
-        """Save what is needed to continue."""
+        """Save the state that is needed to continue."""
         dropped = []
         for known, page in pages.items():
-            with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
+            with suppress(Exception):  # callbacks that are not methods, as in Scrapy's queue
                 assert page.request is not None
                 packed = pickle.dumps(page.request.to_dict(spider=spider))
                 dropped.append((known, b64encode(packed).decode(), *page[1:]))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
-# An earlier crawl has passed an unchanged page on: pipelines drop such pages to save work.
+# Without unchanged pages: an earlier crawl has passed them on, and pipelines may drop them to save
+# work.
 _NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})
 
 
@@ -46,7 +47,7 @@ class LaterPipelines:
         self._urls = urls
         self._forget = forget
         self._count = count
-        # Whether a page is still on its way; else it was forgotten.
+        # Kept pages → whether the page is still on its way; otherwise it was forgotten.
         self._pages: OrderedDict[str, bool] = OrderedDict()
 
     def connect_signals(self, crawler: Crawler) -> None:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 _MOST_SEEN: Final = 100_000  # kept pages that a crawl remembers to have seen, some 100 bytes each
-_MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
+_MOST_HOSTS: Final = 10_000  # visited hosts that a crawl remembers
 
 
 class Dropped(NamedTuple):
     """A dropped page: its request, None without one, its original and its text.
 
-    It is early if the template of the original's host was hardly known at that time. If it is
-    contained, the original is the page that contains it.
+    ``is_early`` means that the template of the original's host was hardly known at that time. With
+    ``is_contained``, the original is the page that contains this one.
     """
 
     request: Request | None
@@ -53,11 +53,11 @@ class DroppedPages:
         self.most = most
         self._pages: dict[str, Dropped] = {}
         self._has_elsewhere = True  # there may be pages whose originals are on hosts not visited
-        # For want of room, by the host of the original, visited or not.
+        # Pages forgotten for lack of room, by the host of the original, visited or not.
         self._forgotten: Counter[str] = Counter()
         self._hosts: dict[str, None] = {}
         self._seen: dict[int, None] = {}  # hashes of URLs, the latest last
-        self._empty: dict[int, int] = {}  # the same, of responses without an item, and when
+        self._empty: dict[int, int] = {}  # hash of a URL whose response gave no item → time
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -90,7 +90,7 @@ class DroppedPages:
             del self._empty[next(iter(self._empty))]
 
     def find_emptied(self, pages: Iterable[Dropped]) -> dict[str, int]:
-        """The originals whose responses gave this process no item, and when."""
+        """The originals of `pages` whose responses gave this process no item → the time."""
         originals = {page.original for page in pages if not self.has_seen(page.original)}
         return {url: self._empty[hash(url)] for url in originals if hash(url) in self._empty}
 
@@ -129,7 +129,7 @@ class DroppedPages:
         self._pages = {**pages, **self._pages}
 
     def put_back_some(self, pages: Mapping[str, Dropped]) -> None:
-        """The same, but fill at most half of the room."""
+        """Remember pages again like :meth:`put_back`, but fill at most half of the room."""
         some = zip(range(self.most // 2 - len(self._pages)), pages.items(), strict=False)
         self.put_back(dict(page for _, page in some))
 
