@@ -1,4 +1,4 @@
-"""How far a load has come, so that the next one goes on there."""
+"""The progress of a load, so that an interrupted load can be resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
-    """How far a load is: the number of the last record, a page before it, and when it began."""
+    """The progress of a load: number of the last record, URL of the last page, and start time."""
 
     position: int
     url: str
@@ -31,24 +31,24 @@ class Place(NamedTuple):
 
 
 class Checkpoint:
-    """How far the files were loaded, in a file beside the index's data until they all are.
+    """The progress of a load, in a file beside the index's data until all files are loaded.
 
-    It counts for the same files, fields and index, and as long as that knows the last page that it
-    names: an index that was cleared is loaded from the start. A load that goes on began when the
-    one did that broke off: what that has seen is confirmed.
+    It is valid for the same files, fields and index, as long as the index knows the last page: an
+    index that was cleared is loaded from the start. A resumed load has the start time of the
+    interrupted one, so records that the latter has seen are confirmed.
     """
 
     def __init__(self, path: Path, files: Sequence[File], index: DuplicateIndex) -> None:
         self._path = path
         config = index.config
-        # Another index of that name, which a crawl has filled since, may know the page, too.
+        # With the seed, because a later index of that name may know the page, too.
         known_by = [config.namespace, seed_digest(index.seed)]
         fields = [config.url_field, config.text_field, config.html_field]
         self._key = json.dumps([*known_by, *fields, *files])
         self._warned = False
 
     def read_place(self) -> Place | None:
-        """How far a load was that broke off; None if there was none of these files."""
+        """The progress of an interrupted load of these files; None if there is none."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
@@ -56,7 +56,7 @@ class Checkpoint:
         return None
 
     def save_place(self, chunk: Chunk, crawl: Crawl) -> None:
-        """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
+        """Save that all is loaded up to the end of a chunk; warn once if that fails."""
         if not chunk.requests:
             return
         position, url = chunk.last, chunk.requests[-1].url
@@ -67,13 +67,13 @@ class Checkpoint:
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:
                 json.dump(found, file)
             part.replace(self._path)
-        except OSError as error:  # what is loaded is loaded
+        except OSError as error:  # the load itself goes on
             if not self._warned:
                 logger.warning("Could not save the progress of the load: %s", error)
             self._warned = True
 
     def remove_file(self) -> None:
-        """All is loaded: done again, the files are read from their start."""
-        if self.read_place() is not None:  # else it is of other files
+        """Remove the saved progress after a complete load, so that the next one starts anew."""
+        if self.read_place() is not None:  # otherwise it belongs to other files
             with suppress(OSError):
                 self._path.unlink()

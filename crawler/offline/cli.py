@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add input, output and what Spark is told."""
+    """Add the arguments for input, output and Spark."""
     parser.add_argument(
         "input",
         metavar="INPUT",
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = False) -> Result:
     """Do the job; a line for each stage goes to standard error.
 
-    Raises :class:`DedupError` for what the user can put right.
+    Raises :class:`DedupError` for errors that the user can correct.
     """
     from ..dedup.errors import InputError
     from .records.files import refuse_inside
@@ -97,8 +97,8 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
                 "spark.driver.memory"
             ) from error
     finally:
-        if not submitted:  # else spark-submit ends it
-            with suppress(Exception):  # of a Java that is gone
+        if not submitted:  # otherwise spark-submit ends it
+            with suppress(Exception):  # Java may be gone
                 spark.stop()
 
 

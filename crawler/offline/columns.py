@@ -1,4 +1,4 @@
-"""What the tasks of a Spark job compute, on columns: pieces to pages, buckets to pairs to edges."""
+"""The tasks of a Spark job, on columns: from pieces to pages, from buckets to pairs to edges."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from ..dedup.config import DedupConfig
 
-# Pages that a page is compared with in one bucket: the first and the latest so many before it, as
-# all near-copies of a template may meet in one. The index, too, knows the latest few of a key only.
+# In one bucket, a page is compared with the FIRST and the LATEST pages before it, because all
+# near-copies of a template may be in one bucket. The index, too, only knows the latest pages of a
+# key.
 FIRST: Final = 8
 LATEST: Final = 8
 _ODD_HEAD: Final = 3  # bytes of level and members before the bits
@@ -71,9 +72,9 @@ def read_pages(
 ) -> Iterator[pa.RecordBatch]:
     """The fingerprints of all pages of some pieces, in :data:`PAGES`.
 
-    A record that cannot be read is a row with a fault and without an exact hash; where a file is
-    damaged and cannot be read further, the row has no address either. A record that is no page is a
-    row with neither hash nor fault, whose address says why.
+    A record that cannot be read is a row with a fault and without an exact hash. If the rest of a
+    damaged file cannot be read, the row has no URL either. A record that is not a page is a row
+    with neither hash nor fault, and the reason in place of the URL.
     """
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())
@@ -95,8 +96,8 @@ def read_pages(
 def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
     """The cells of a page in :data:`PAGES`, from ``exact`` to ``anchors``.
 
-    Texts that are no copies, as their headings are others, have different hashes in ``exact``.
-    ``own`` is what the page has of its own, and then its host.
+    If a page has few own words, ``exact`` ends with the hash of its heading: equal texts below
+    other headings are then not exact copies. ``own`` is the page's own content, then its host.
     """
     keys = np.frombuffer(page.bands, ">u4").tolist() or None
     heading = page.own[:2]
@@ -106,13 +107,13 @@ def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
 
 
 def odd_cell(sketches: Iterable[OddSketch]) -> bytes | None:
-    """Odd sketches as they stand in :data:`PAGES`, one behind the other; None if there is none."""
+    """Pack odd sketches, one after the other, for :data:`PAGES`; None if there are none."""
     parts = (one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in sketches)
     return b"".join(parts) or None
 
 
 def read_odd(cell: bytes, size: int) -> tuple[OddSketch, ...]:
-    """The odd sketches, each of so many bytes, that :func:`odd_cell` has written."""
+    """The odd sketches, each of `size` bytes, that :func:`odd_cell` has packed."""
     width = _ODD_HEAD + size
     parts = (cell[at : at + width] for at in range(0, len(cell), width))
     return tuple(
@@ -127,15 +128,14 @@ def _make_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatc
 
 
 def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pairs of texts that meet in a bucket, in :data:`PAIRS`; `stored` is the earlier of the two.
+    """Yield pairs of texts in one bucket, in :data:`PAIRS`; `stored` is the earlier text.
 
     The rows, ``bucket`` and ``text``, come sorted by both. Each text of the corpus is paired with
-    all before it in its bucket up to ``FIRST + LATEST``, then with the first and the latest of
-    them. So the work grows with the texts of a bucket, not with their square, and memory not at
-    all.
+    the texts before it in its bucket: with all of them up to ``FIRST + LATEST``, otherwise with the
+    first and the latest ones. So the work is linear in the size of a bucket, and memory constant.
     """
     none = np.empty(0, np.int64)
-    buckets, texts, ranks = none, none, none  # what the next rows may be paired with
+    buckets, texts, ranks = none, none, none  # rows that the next ones may be paired with
     for batch in batches:
         carried = len(buckets)
         buckets = np.concatenate((buckets, batch["bucket"].to_numpy(zero_copy_only=False)))
@@ -145,11 +145,11 @@ def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
         starts = np.flatnonzero(np.r_[True, buckets[1:] != buckets[:-1]])
         start = np.repeat(starts, np.diff(np.r_[starts, len(buckets)]))
         new_ranks = np.arange(len(buckets)) - start
-        if carried:  # the first bucket goes on: count from where it was
+        if carried:  # the first bucket continues: its ranks do, too
             new_ranks[start == 0] += ranks[-1] + 1 - carried
             new_ranks[:carried] = ranks
         ranks = new_ranks
-        fresh = (np.arange(len(buckets)) >= carried) & (texts >= 0)  # others are kept already
+        fresh = (np.arange(len(buckets)) >= carried) & (texts >= 0)  # negative: from an index
         new, stored = [], []
         for back in range(1, LATEST + 1):
             here = np.flatnonzero(fresh & (ranks >= back))
@@ -169,11 +169,11 @@ def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def verify_pairs(
     batches: Iterable[pa.RecordBatch], threshold: float, bits: int, bands: int
 ) -> Iterator[pa.RecordBatch]:
-    """Of pairs those whose odd sketches are as similar as `threshold`, in :data:`EDGES`.
+    """Yield the pairs whose odd sketches reach the `threshold`, in :data:`EDGES`.
 
-    As the index does, a new text is compared at the level of the sketch that is stored; and two of
-    one size that have not all `bands` in common count as the odd sketches'
-    ``difference`` says.
+    As in the index, a new text is compared at the level of the stored sketch. Equal sketches of
+    whole texts count as differing in 2 bits if the texts do not share all `bands`. Pairs that
+    :func:`is_distinct` tells apart are left out.
     """
     width = _ODD_HEAD + bits // 8
     ones = np.array([value.bit_count() for value in range(256)], np.uint16)
@@ -218,7 +218,7 @@ def verify_pairs(
 
 
 def _are_distinct(new: pa.Scalar, stored: pa.Scalar) -> bool:
-    """Whether pages are no copies by what they have of their own."""
+    """Whether the own content of two pages rules out that they are copies."""
     cells = (new.as_py(), stored.as_py())
     page, known = (Fingerprint(b"", 0, own=cell[: len(NO_OWN)]) for cell in cells)
     hosts = [cell[len(NO_OWN) :] for cell in cells]
@@ -245,7 +245,7 @@ def _count_members(sketches: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def with_intervals(batches: Iterable[pa.RecordBatch], bits: int) -> Iterator[pa.RecordBatch]:
-    """The columns of duplicates with ``low`` and ``high`` in the place of what they rest on."""
+    """The columns of duplicates, with ``low`` and ``high`` in place of the evidence."""
     evidence = ("odd_bits", "members", "stored_members", "level")
     for batch in batches:
         low, high = np.ones(batch.num_rows), np.ones(batch.num_rows)
@@ -264,10 +264,10 @@ def with_intervals(batches: Iterable[pa.RecordBatch], bits: int) -> Iterator[pa.
 def write_kept(
     batches: Iterable[pa.RecordBatch], folder: str, hadoop: str, *, with_size: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """Write each piece without its duplicates to `folder`; rows of path and records written.
+    """Write each piece without its duplicates to `folder`; yield name and number of records.
 
-    `hadoop` is as of :func:`~.records.outputs.open_output`. `with_size`, pages say for how many
-    they stand.
+    `hadoop` is as in :func:`~.records.outputs.open_output`. With `with_size`, kept pages get the
+    size of their cluster.
     """
     for batch in batches:
         for row in batch.to_pylist():

@@ -1,4 +1,4 @@
-"""Which pages of a corpus are copies, and of which: what Spark computes of their fingerprints."""
+"""Finds the copies in a corpus and their originals: the queries of Spark on fingerprints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EDGES: Final = (
 
 
 def rank_pages(pages: DataFrame) -> DataFrame:
-    """The places of pages by their ranks, the best first; of equal ones by their positions."""
+    """The places of pages in the order of their ranks, the best first, then of their positions."""
     from pyspark.sql import functions as F
 
     in_order = pages.select("position", "rank").orderBy(F.isnull("rank"), "rank", "position")
@@ -30,13 +30,13 @@ def rank_pages(pages: DataFrame) -> DataFrame:
 
 
 def to_places(pages: DataFrame, places: DataFrame) -> DataFrame:
-    """Pages with their places for their positions."""
+    """Pages with their places instead of their positions."""
     placed = pages.join(places, "position")
     return placed.withColumn("position", placed["place"]).select(pages.columns)
 
 
 def _to_positions(duplicates: DataFrame, places: DataFrame) -> DataFrame:
-    """Duplicates with positions for the places of pages; what an index keeps has no place."""
+    """Duplicates with positions instead of places; pages of an index have no places."""
     from pyspark.sql import functions as F
 
     found = duplicates
@@ -48,10 +48,10 @@ def _to_positions(duplicates: DataFrame, places: DataFrame) -> DataFrame:
 
 
 def distinct_texts(pages: DataFrame) -> DataFrame:
-    """The distinct texts: each is called by the position where it came first."""
+    """The distinct texts; each is identified by the position of its first page."""
     from pyspark.sql import functions as F
 
-    whole = pages.where("words > 0")  # a page without any word is like no other
+    whole = pages.where("words > 0")  # a page without words has no copies
     spans = whole.groupBy("exact").agg(
         F.min("position").alias("text"), F.max("position").alias("last")
     )
@@ -61,7 +61,7 @@ def distinct_texts(pages: DataFrame) -> DataFrame:
 
 
 def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
-    """Pairs of texts that are verified to be similar, in the directions that may be asked."""
+    """Verified pairs of similar texts, in each direction in which one may be a copy."""
     from pyspark.sql import functions as F
 
     keyed = texts.where("bands is not null").select(
@@ -83,8 +83,8 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
     new = texts.select(F.col("text").alias("new"), *columns_of("new"))
     stored = texts.select(F.col("text").alias("stored"), *columns_of("stored"), "last")
     both = pairs.join(stored, "stored").join(new, "new")
-    # Where the earlier text comes again after the later one, it may be the new one of the two,
-    # unless an index keeps it.
+    # If the earlier text comes again after the later one, it may also be the new one of the pair,
+    # unless it is from an index.
     is_new = "last > new and stored >= 0"
     turned = F.explode(F.expr(f"if({is_new}, array(false, true), array(false))"))
     asked = both.withColumn("turned", turned).select(
@@ -106,19 +106,19 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
 
 
 def similar_to(undecided: DataFrame, kept: DataFrame) -> DataFrame:
-    """The texts that are like one of those `kept`."""
+    """The texts that are similar to a text in `kept`."""
     return undecided.join(kept, "stored", "left_semi").select("new").distinct()
 
 
 def drop_pairs(undecided: DataFrame, gone: DataFrame) -> DataFrame:
-    """The pairs of which neither text is `gone`."""
+    """The pairs without a text in `gone`."""
     left = undecided.join(gone, "new", "left_anti")
     other = gone.withColumnRenamed("new", "stored")
     return left.join(other, "stored", "left_anti").select("new", "stored")
 
 
 def walk_pairs(pairs: pa.Table) -> pa.Table:
-    """The texts that are dropped, of pairs sorted by ``new``, whose ``stored`` came before.
+    """The dropped texts: those similar to an earlier, kept text. `pairs` are sorted by ``new``.
 
     >>> walk_pairs(pa.table({"new": [2, 3, 4], "stored": [1, 2, 3]}))["new"].to_pylist()
     [2, 4]
@@ -141,11 +141,11 @@ def list_duplicates(
     *,
     bits: int,
 ) -> DataFrame:
-    """Of `pages` those that are not kept, why, and which of `originals` stands for each.
+    """The `pages` that are not kept, each with the reason and its original among `originals`.
 
-    `texts`, `edges` and `dropped` follow from the originals, among which all of the pages are.
-    `files` has the number of each file, ``ordinal``, and its path, ``file``. With `places` pages
-    have these for their positions.
+    `originals` include all `pages`; `texts`, `edges` and `dropped` were computed from them. `files`
+    has the number of each file, ``ordinal``, and its path, ``file``. With `places`, pages have
+    places instead of positions.
     """
     from pyspark.sql import functions as F
 
@@ -186,10 +186,10 @@ def list_duplicates(
 
 
 def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
-    """For each dropped text which kept one is most similar, as more of them come.
+    """For each dropped text, the most similar kept text at each position.
 
-    The original is ``cluster`` for what comes after it and up to ``until``. Of equally similar
-    ones it is that with more common bands, then the earlier one, as the index has it.
+    ``cluster`` is the original of pages that come after it, up to ``until``. Of equally similar
+    texts, it is the one with more shared bands, then the earlier one, as in the index.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -207,7 +207,7 @@ def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
 
 
 def list_clusters(duplicates: DataFrame, pages: DataFrame, files: DataFrame) -> DataFrame:
-    """The pages that stand for others, and for how many."""
+    """The originals, each with the number of its copies."""
     from pyspark.sql import functions as F
 
     counts = duplicates.groupBy("cluster").agg(F.count("*").alias("copies"))
@@ -217,7 +217,7 @@ def list_clusters(duplicates: DataFrame, pages: DataFrame, files: DataFrame) -> 
 
 
 def _name_places(rows: DataFrame, position: str, files: DataFrame) -> DataFrame:
-    """The rows with file and record of their positions, which pages of an index do not have."""
+    """Add file and record to rows, by their positions; pages of an index have neither."""
     from pyspark.sql import functions as F
 
     place = F.col(position).bitwiseAND((1 << OFFSET_BITS) - 1)

@@ -1,10 +1,10 @@
-"""The Spark job: which pages of a corpus are kept, by the rules and the functions of the index.
+"""The Spark job: decides which pages of a corpus are kept, with the functions of the index.
 
 The pages are taken in the order of the input, or by ``DEDUP_PREFER`` the best first. A page is
-dropped if a page kept before it has the same words, or is verified to be as similar as the
-threshold: the answer of an index to which they come in that order, whatever the number of tasks. It
-differs where very many pages meet in one band (see :data:`~.columns.FIRST`) and where an address
-comes again with another text: a corpus has all versions of a page, so the earlier one still counts.
+dropped if a page kept before it has the same words, or is verified to reach the threshold. An index
+that checks the pages in that order decides the same, whatever the number of tasks. There are two
+differences: if very many pages share a band (see :data:`~.columns.FIRST`), and if a URL comes again
+with another text. A corpus has all versions of a page, so the earlier one still counts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .session import make_folder, path_exists, read_text, rows_one_by_one, write
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Of the work that a folder can hold; another number makes a run refuse to take it up.
+# Version of the work in a folder; a run does not resume work of another version.
 _LAYOUT: Final = 6
 _RESULTS: Final = ("duplicates", "clusters", "contained", "kept")
-# Settings that say where an index is and what is done with its verdicts, not what they are.
+# Settings without effect on decisions: where the index is, and what is done with verdicts.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
     | {"title_field", "archive", "shards", "seed"}
@@ -54,11 +54,11 @@ _PAGES: Final = (
 class Corpus:
     """A corpus and the folder `out` of its results; finished stages there are not done again.
 
-    The pages that an `export` of an index keeps stand before those of the corpus, and its seed is
-    taken. `report` takes a line for people after each stage; up to `walked` pairs of similar texts
-    one process walks through, at about a second for a million. Raises :class:`ConfigError` for a
-    method without bands and :class:`InputError` if `out` holds the work of another corpus or of
-    other settings.
+    The kept pages of an `export` of an index come before those of the corpus, and its seed is used.
+    `report` is called with a line of text after each stage. One process resolves up to `walked`
+    pairs of similar texts, at about a million in a second. Raises :class:`ConfigError` for a method
+    without bands and :class:`InputError` if `out` holds the work of another corpus or of other
+    settings.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Corpus:
         self._files = files
         self._out = out.rstrip("/")
         self._config = config
-        # A corpus has to give the same result again; DEDUP_SEED can be kept from whoever writes it.
+        # Not random, because a corpus has to give the same result again. DEDUP_SEED can be secret.
         self._seed = config.seed if config.seed is not None else 1
         if export is not None:
             self._seed = export.seed
@@ -104,7 +104,7 @@ class Corpus:
             pages = self._run_stage("pages", self._read_pages)
         all_pages = pages.union(known) if known is not None else pages
         ranked, both, places = pages, all_pages, None
-        if self._config.prefer:  # the places of pages stand for their positions
+        if self._config.prefer:  # pages have places instead of positions
             places = self._run_stage("places", lambda: copies.rank_pages(pages))
             ranked = copies.to_places(pages, places)
             both = ranked.union(known) if known is not None else ranked
@@ -144,7 +144,7 @@ class Corpus:
         return self._spark.read.parquet(path)
 
     def _check_settings(self) -> None:
-        """See that work that is there already is of this corpus and these settings."""
+        """Check that existing work is of this corpus and these settings."""
         wanted, path = self._job_parameters(), f"{self._out}/work/parameters.json"
         if not path_exists(self._spark, path):
             if any(path_exists(self._spark, f"{self._out}/{name}") for name in _RESULTS):
@@ -184,7 +184,7 @@ class Corpus:
         return self._spark.createDataFrame(rows, "ordinal long, file string")
 
     def _list_pieces(self) -> DataFrame:
-        """The pieces of all files, as many partitions as tasks that are worth their while."""
+        """The pieces of all files, in one partition for each task; small pieces share a task."""
         ordinals = {file.path: ordinal for ordinal, file in enumerate(self._files)}
         size = piece_size(self._files)
         tasks = join_pieces(
@@ -219,11 +219,11 @@ class Corpus:
         return self._run_stage("known", lambda: one.mapInArrow(task, _PAGES))
 
     def _resolve_edges(self, edges: DataFrame) -> DataFrame:
-        """The texts that are not kept: those similar to one that is kept and came before.
+        """The dropped texts: those similar to an earlier text that is kept.
 
-        Pairs that are too many for one process are made fewer in rounds: a text without undecided
-        ones before it is kept, and what is similar to it is dropped, all at once (Blelloch,
-        Fineman, Shun 2012: few rounds suffice for most orders).
+        If there are too many pairs for one process, rounds make them fewer: texts without undecided
+        earlier texts are kept, and all texts similar to these are dropped (Blelloch, Fineman, Shun
+        2012: few rounds suffice for most orders).
         """
         from pyspark.sql import functions as F
 
@@ -278,6 +278,6 @@ def _plain_value(value: Any) -> str:
 
 
 def _name_piece(piece: Piece, size: int) -> str:
-    """The name of what is kept of a piece: no two have the same, and they sort as the input."""
+    """A unique name for the kept records of a piece; names sort in the order of the input."""
     part = f"-{piece.start // size:05d}" if piece.is_part else ""
     return f"{piece.number >> OFFSET_BITS:06d}{part}-{PurePosixPath(piece.path).name}"

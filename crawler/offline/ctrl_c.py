@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def ctrl_c_held_back() -> Iterator[None]:
-    """Keep Ctrl-C for after the block. To a process that starts in it none ever comes."""
+    """Delay Ctrl-C until the block ends. Processes that start in the block never get it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

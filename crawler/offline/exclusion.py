@@ -24,8 +24,9 @@ _NAME: Final = "running"
 def hold_folder(spark: SparkSession, out: str) -> Iterator[None]:
     """Keep other runs out of a folder for the block; raises :class:`InputError` if one is in it.
 
-    On this machine a lock ends with its process. Elsewhere a file says who is at work, and stays if
-    that is killed. Object stores such as S3 cannot keep out a run that begins at the same moment.
+    On this machine, a lock ends with its process. On other file systems, a file names the run, and
+    stays if the run is killed. Object stores such as S3 cannot keep out a run that begins at the
+    same moment.
     """
     path = f"{out}/work/{_NAME}"
     with _hold_local(path) if is_local(out) else _hold_remote(spark, path):
@@ -43,7 +44,7 @@ def _hold_local(path: str) -> Iterator[None]:
             raise InputError(
                 f"another run is working in {folder!r}: wait until it ends, or name another folder"
             ) from None
-        except OSError:  # a file system without locks keeps nobody out
+        except OSError:  # the file system has no locks
             pass
         yield
 
@@ -59,5 +60,5 @@ def _hold_remote(spark: SparkSession, path: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(Exception):  # of a Java that is gone: what ended the block is told
+        with suppress(Exception):  # Java may be gone: the error of the block says so
             remove_file(spark, path)

@@ -1,4 +1,4 @@
-"""The pages that an exported index keeps, which stand before those of a corpus."""
+"""The kept pages of an exported index, which come before the pages of a corpus."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from ..dedup.store.records import PageRecord
 
-# Numbers of pages are below this. So their positions are negative, and in the order of the numbers.
+# Page numbers are below this. A position is the number minus this: negative, and in the same order.
 _NUMBERS: Final = 1 << 32
 
 
 class Export(NamedTuple):
-    """A file that an index was exported to: its `seed`, and by what it is told from others."""
+    """An exported index: its file, its seed, the mark that identifies it, and its sketch size."""
 
     path: Path
     seed: int
@@ -34,10 +34,10 @@ class Export(NamedTuple):
 
 
 def open_export(path: Path, config: DedupConfig) -> Export:
-    """See that pages of the file can be compared with others by `config`; only its head is read.
+    """Check that the pages of an export can be compared under `config`; only reads its header.
 
-    Raises :class:`InputError` if it is no export, and :class:`ParameterMismatch`, which names the
-    parameters in which the two differ.
+    Raises :class:`InputError` if it is not an export, and :class:`ParameterMismatch`, which names
+    the differences.
     """
     header = checked_header(path, next(read_blocks(path)))
     settle_parameters(path, header, Parameters(header["namespace"], index_parameters(config)))
@@ -49,10 +49,10 @@ def open_export(path: Path, config: DedupConfig) -> Export:
 
 
 def read_known(batches: Iterable[pa.RecordBatch], export: Export) -> Iterator[pa.RecordBatch]:
-    """The kept pages of an export in :data:`~.columns.PAGES`, once for each row that comes.
+    """Yield the kept pages of an export in :data:`~.columns.PAGES`, once for each input row.
 
-    They are in no piece. Pages that are gone from the web stand for nothing any more. Raises
-    :class:`InputError` where the file is damaged.
+    They belong to no piece. Pages that are gone from the web are left out. Raises
+    :class:`InputError` if the file is damaged.
     """
     for _ in (row for batch in batches for row in range(batch.num_rows)):
         for block in islice(read_blocks(export.path), 1, None):  # behind the header

@@ -1,4 +1,4 @@
-"""Records of files, fingerprinted in processes, some chunks ahead of who takes them."""
+"""Fingerprints the records of files in processes, some chunks ahead of the caller."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Batch(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Pages that were fingerprinted together; what is wrong with the first record that is none."""
+    """Pages that were fingerprinted together; ``fault`` is about the first unreadable record."""
 
     path: str
     last: int  # the number of its last record
@@ -54,7 +54,7 @@ class Chunk(NamedTuple):
 
 
 class RecordSource:
-    """The records of files after the number `after`, and what could not be read of them."""
+    """The records of files after the number `after`, and the files that are damaged."""
 
     def __init__(self, files: Sequence[File], config: DedupConfig, after: int) -> None:
         self._files = files
@@ -64,7 +64,7 @@ class RecordSource:
         self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
 
     def read_batches(self) -> Iterator[Batch]:
-        """Some records at a time."""
+        """Yield the records in batches."""
         for piece in cut_pieces(self._files, _WHOLE):
             is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
             places: list[int] = []
@@ -89,7 +89,7 @@ class RecordSource:
 
 
 def _length_of(raw: Raw) -> int:
-    """About how many bytes a record takes."""
+    """The approximate size of a record in bytes."""
     if isinstance(raw, bytes):
         return len(raw)
     return sum(len(cell) for cell in raw.values() if isinstance(cell, (str, bytes)))
@@ -99,7 +99,7 @@ def _length_of(raw: Raw) -> int:
 def start_pool(
     processes: int, index: DuplicateIndex, crawl: Crawl
 ) -> Iterator[ProcessPoolExecutor]:
-    """Processes for the block, which leaves behind what they have not begun."""
+    """A pool of processes for the block; tasks that have not begun at its end are cancelled."""
     pool = ProcessPoolExecutor(
         processes,
         mp_context=get_context("spawn"),
@@ -121,10 +121,10 @@ def start_pool(
 async def prepare_ahead(
     pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
 ) -> AsyncIterator[Chunk]:
-    """The chunks in order as they are fingerprinted, some of them ahead."""
+    """Yield the chunks in order, and let the pool fingerprint some of them ahead."""
     waiting: list[Future[Chunk]] = []
     for batch in batches:
-        with ctrl_c_held_back():  # this may start a process, which would not be ready for it
+        with ctrl_c_held_back():  # a process that this may start could not handle it yet
             waiting.append(pool.submit(_make_requests, batch))
         if len(waiting) >= _AHEAD * processes:
             yield await asyncio.wrap_future(waiting.pop(0))
@@ -138,13 +138,13 @@ _crawl: Crawl
 
 
 def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
-    """Make what a process works with, once."""
+    """Make the reader and the fingerprinter of a process, once."""
     global _reader, _fingerprinter, _crawl
     _crawl = crawl
     # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
-    # Where the load is killed nobody tells its processes, which would wait for work for ever.
+    # If the load is killed, its processes would wait for work for ever.
     Thread(target=_end_with_the_load, daemon=True).start()
 
 

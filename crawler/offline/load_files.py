@@ -1,4 +1,4 @@
-"""Pages on disk into the live index: fingerprints in processes, exchanges full."""
+"""Loads pages on disk into the index: fingerprints come from processes, exchanges are full."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SAVED_EVERY = 5.0  # seconds
 
 
 class Loaded(NamedTuple):
-    """What was loaded: numbers of pages by verdict, and of records that could not be read.
+    """The result of a load: numbers of pages by verdict, and of unreadable records.
 
-    ``left`` are the records that are no pages, by the reason. ``damaged`` are the paths of files
-    that end too early or cannot be read on, ``resumed`` is the number of records that were loaded
-    by a run before, ``seconds`` the time that this one took.
+    ``left`` counts the records that are not pages, by reason. ``damaged`` are the paths of files
+    that could not be read to their end. ``resumed`` counts the records that an interrupted load had
+    loaded, and ``seconds`` is the duration of this load.
     """
 
     verdicts: Counter[str]
@@ -38,9 +38,9 @@ class Loaded(NamedTuple):
 
 
 class Unconfirmed:
-    """Copies of records that nobody has confirmed, until they are decided again.
+    """Copies of unconfirmed records, until they are decided again.
 
-    Of very many the first are left as they were decided.
+    If there are very many, the first ones are not decided again.
     """
 
     _MOST: Final = 10_000
@@ -51,7 +51,7 @@ class Unconfirmed:
         self._waiting: dict[str, tuple[CheckRequest, str]] = {}
 
     def note_answers(self, requests: Sequence[CheckRequest], answers: Sequence[Answer]) -> None:
-        """Take in what pages of the load turned out to be."""
+        """Note the answers about pages of the load."""
         for request, answer in zip(requests, answers, strict=True):
             if len(self._hosts) < self._MOST:
                 self._hosts.add(request.host)
@@ -62,9 +62,10 @@ class Unconfirmed:
                     del self._waiting[next(iter(self._waiting))]
 
     async def settle_copies(self) -> Counter[str]:
-        """Decide again about copies of pages that are not what they were, or did not come.
+        """Decide again about copies whose originals have changed or did not come.
 
-        What changes in the counts of verdicts. Records of hosts that the load does not have stand.
+        Returns the changes in the counts of verdicts. Originals on hosts without pages in the load
+        stand.
         """
         changes: Counter[str] = Counter()
         for url, original in (await self._index.originals(self._waiting)).items():
@@ -90,19 +91,20 @@ async def load_files(
 ) -> Loaded:
     """Check all pages of the files in order, so that the index knows them.
 
-    `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
-    told of each file the first record that cannot be read, and why its end cannot. What a load that
-    broke off has loaded is passed over when it is started again, or found `unchanged`. A load is a
-    crawl of its own: copies of records that turn out to be stale are decided again at its end, as
-    many as :class:`Unconfirmed` holds. Raises :class:`ServerError` when the server gives no answer,
-    :class:`InputError` when a process is killed.
+    `report` is called with the number of pages and the seconds since the start after each exchange.
+    `warn` is called with the first unreadable record of each file, and with the reason if a file
+    cannot be read to its end. Records of an interrupted load are skipped, or found ``unchanged``.
+
+    A load is a crawl of its own: copies of stale records are decided again at its end, as many as
+    :class:`Unconfirmed` holds. Raises :class:`ServerError` if the server gives no answer, and
+    :class:`InputError` if a process is killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
     unreadable = 0
     left: Counter[Left] = Counter()
     told: set[str] = set()
-    PageReader(index.config)  # an extractor that is not there is an error here, not in processes
+    PageReader(index.config)  # a missing extractor is an error here, not in the processes
     place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
     if place is not None:
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))

@@ -1,4 +1,4 @@
-"""Which kept pages of a corpus contain others, as an index tells it that they come to in order."""
+"""Finds the kept pages of a corpus that contain others, as an index does for pages in order."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _SHARES: Final = "position long, container long, share double"
 def contained_pages(
     texts: DataFrame, pages: DataFrame, dropped: DataFrame, *, least: float, odd_bytes: int
 ) -> DataFrame:
-    """Of the texts that are kept those that a longer one contains, from a share of `least` on, and
-    that one; `pages` have URLs.
+    """The kept texts that a longer one contains to at least the share `least`, with that one.
+
+    `pages` give the URLs.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -74,9 +75,10 @@ def contained_pages(
 
 
 def list_entries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The table keys of pages, those they ask for and those under which they are found.
+    """Yield the table keys of pages: those that a page looks up, and those that it is stored under.
 
-    Of the pages of an export, whose positions are below 0, the anchors are as an index keeps them.
+    Pages of an export have positions below 0 and look nothing up. Their anchors are those that the
+    index has stored.
     """
     for batch in batches:
         rows: list[tuple[int, int, bool, bool]] = []
@@ -94,9 +96,9 @@ def list_entries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def pairs_at_anchors(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pairs of a text and one before it that share an anchor, of those the latest.
+    """Yield pairs of a text and one of the latest texts before it that share an anchor with it.
 
-    The rows, as of :func:`list_entries`, come sorted by ``key`` and ``text``.
+    The rows, from :func:`list_entries`, come sorted by ``key`` and ``text``.
     """
     names = ("key", "text", "is_asked", "is_stored")
     key, latest = None, deque[int](maxlen=_LATEST)
@@ -117,7 +119,7 @@ def pairs_at_anchors(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def measure_shares(
     batches: Iterable[pa.RecordBatch], least: float, odd_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """Of pairs those of which one text contains the other: the shorter, the longer, the share."""
+    """Yield (shorter, longer, share) for each pair in which one text contains the other."""
     for batch in batches:
         found: list[tuple[int, int, float]] = []
         for row in batch.to_pylist():
@@ -136,7 +138,7 @@ def measure_shares(
 
 
 def _record_of(row: dict[str, Any], odd_bytes: int) -> PageRecord:
-    """What an index would know of a stored text."""
+    """The record that an index would have of a stored text."""
     number, words, anchors = row["stored"], row["stored_words"], row["stored_anchors"]
     sketch: OddSketch = read_odd(row["stored_odd"], odd_bytes)[0]
     return PageRecord(

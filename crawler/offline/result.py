@@ -1,4 +1,4 @@
-"""What became of a corpus, in numbers, and what of it could not be read."""
+"""The result of a corpus job: counts, and the faults of its input."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """What became of a corpus: numbers of pages, and the seconds that each stage took.
+    """The result of a corpus job: numbers of pages, and the seconds that each stage took.
 
-    ``unreadable`` records are kept, and so are those that are no pages: ``binary`` ones, and
-    ``skipped`` ones, as empty lines are. These and the pages are all records.
-    ``damaged`` are the files that could be read in part only. ``faults`` names of each file the
-    first record that cannot be read, and why its end cannot.
+    ``unreadable`` records are kept, and so are records that are not pages: ``binary`` ones, and
+    ``skipped`` ones such as empty lines. These and the pages are all records. ``damaged`` are the
+    files that could only be read in part. ``faults`` describe the first unreadable record of each
+    file, and why a file could not be read to its end.
     """
 
     pages: int
@@ -48,7 +48,7 @@ def count_pages(
     clusters: DataFrame,
     seconds: dict[str, float],
 ) -> Result:
-    """What became of the pages of some files, by the tables that the job has written."""
+    """The result for the pages of some files, from the tables that the job has written."""
     from pyspark.sql import functions as F
 
     no_page = F.col("exact").isNull() & F.col("fault").isNull()

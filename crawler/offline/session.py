@@ -1,4 +1,4 @@
-"""Spark: how it is started here, and what is asked of its file systems."""
+"""Starts Spark, and uses its file systems."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 def start_session(master: str | None, options: Mapping[str, str]) -> SparkSession:
-    """The session of a job; `master` None leaves it to spark-submit where to run.
+    """Start the session of a job; with `master` None, spark-submit decides where it runs.
 
-    Raises :class:`InputError` if Java is not there and :class:`MissingExtra` if PySpark is not.
+    Raises :class:`InputError` if Java is missing, and :class:`MissingExtra` if PySpark is.
     """
     try:
         from pyspark.errors import PySparkRuntimeError
@@ -71,16 +71,16 @@ def start_session(master: str | None, options: Mapping[str, str]) -> SparkSessio
             log.seek(0)
             said = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise InputError(f"Spark does not start: {said or error}") from None
-    # Threads of PySpark's and py4j's would write tracebacks into the error of a job whose Java was
-    # killed.
+    # If Java is killed, threads of PySpark and py4j would print tracebacks beside the job's error.
     logging.getLogger().addFilter(_is_not_of_py4j)
     session.sparkContext._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     return session
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    """Whether what is logged without a logger's name is not py4j's, which tells of each call that
-    has failed, and raises that as well.
+    """Whether a record of the root logger is not from py4j.
+
+    py4j logs each failed call, and also raises its error.
     """
     return record.module != "java_gateway"
 
@@ -88,7 +88,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 def find_files(spark: SparkSession, named: Sequence[File | str]) -> list[File]:
     """Files, and those that patterns name on other file systems, in order and each once.
 
-    What is not on this machine, as ``s3a://`` or ``hdfs://``, Spark is asked for. Raises
+    Spark lists the files of other file systems, such as ``s3a://`` or ``hdfs://``. Raises
     :class:`InputError` for a pattern without files.
     """
     found: dict[str, File] = {}
@@ -128,7 +128,7 @@ def path_exists(spark: SparkSession, path: str) -> bool:
 
 
 def read_text(spark: SparkSession, path: str) -> str:
-    """A small file on any of Spark's file systems."""
+    """The text of a small file on any of Spark's file systems."""
     system, name = _hadoop_path(spark, path)
     stream = system.open(name)
     try:
@@ -149,7 +149,7 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
 
 
 def create_text(spark: SparkSession, path: str, text: str) -> bool:
-    """Write a small file unless there is one; whether there was none."""
+    """Write a small file unless it exists; return whether it was written."""
     system, name = _hadoop_path(spark, path)
     if not system.createNewFile(name):
         return False
@@ -164,7 +164,7 @@ def remove_file(spark: SparkSession, path: str) -> None:
 
 
 def make_folder(spark: SparkSession, path: str) -> str:
-    """Make a folder on any of Spark's file systems; the configuration with which it is found."""
+    """Make a folder on any of Spark's file systems; return Hadoop's configuration as XML."""
     system, name = _hadoop_path(spark, path)
     system.mkdirs(name)
     jvm: Any = spark._jvm
@@ -189,22 +189,22 @@ def rows_one_by_one(spark: SparkSession) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(Py4JError, OSError):  # of a Java that is gone: what ended the block is told
+        with suppress(Py4JError, OSError):  # Java may be gone: the error of the block says so
             spark.conf.set(_BATCH_ROWS, before or "10000")
 
 
 @contextmanager
 def _ctrl_c_kept() -> Iterator[None]:
-    """Hold Ctrl-C back for the block, and take it as before behind it.
+    """Delay Ctrl-C until the block ends, and restore its handler then.
 
-    A Java that is being started would stay for ever. PySpark puts a handler of its own in place,
-    which asks Java something in the middle of an answer and prints what comes of that.
+    Ctrl-C during the start would leave Java running for ever. PySpark installs a handler that calls
+    Java in the middle of an answer, and prints the errors of that.
     """
     with ctrl_c_held_back():
         before = signal.getsignal(signal.SIGINT)
 
         def end(number: int, frame: FrameType | None) -> None:
-            logging.disable()  # py4j tells where it was, and how its connection ended
+            logging.disable()  # py4j would log where it was, and how its connection ended
             assert callable(before)
             before(number, frame)
 
@@ -217,7 +217,7 @@ def _ctrl_c_kept() -> Iterator[None]:
 
 @contextmanager
 def _stderr_into(file: IO[bytes]) -> Iterator[None]:
-    """Send standard error elsewhere, for Java too, which greets with a dozen lines of its own."""
+    """Redirect standard error, also for Java, which prints a dozen lines when it starts."""
     sys.stderr.flush()
     before = os.dup(2)
     os.dup2(file.fileno(), 2)
@@ -229,7 +229,7 @@ def _stderr_into(file: IO[bytes]) -> Iterator[None]:
 
 
 def session_answers(spark: SparkSession) -> bool:
-    """Whether the Java of a session is there still: of what it died in the middle, nobody tells."""
+    """Whether the Java of a session still runs: errors do not say if it died."""
     try:
         return bool(spark.version)
     except Exception:
@@ -237,7 +237,7 @@ def session_answers(spark: SparkSession) -> bool:
 
 
 def find_reason(error: Exception) -> str:
-    """What went wrong in Spark, in a line: what is said of it, and the cause of all causes.
+    """One line about an error of Spark: its message, and its root cause.
 
     >>> missing = "java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"
     >>> find_reason(ValueError(missing))
@@ -257,7 +257,7 @@ def find_reason(error: Exception) -> str:
 
 
 def _line_of(message: str | None) -> str:
-    """The last line of a long message of Python's, the first of any other."""
+    """The last line of a Python traceback, or the first line of another message."""
     lines = [line.strip() for line in (message or "").splitlines()]
     lines = [line for line in lines if line and not line.startswith("SQLSTATE: ")]
     return lines[-1 if "Traceback" in (message or "") else 0] if lines else ""

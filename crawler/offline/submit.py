@@ -1,6 +1,6 @@
-"""What spark-submit runs: ``scrapy dedup corpus`` without Scrapy's project, on a cluster.
+"""The file that spark-submit runs: ``scrapy dedup corpus`` on a cluster, without a Scrapy project.
 
-spark-submit runs a file and not a module of a package, so this one first finds its package.
+spark-submit runs a file and not a module of a package, so the file first finds its package.
 """
 
 import importlib

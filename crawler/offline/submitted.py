@@ -14,7 +14,7 @@ from . import cli
 def main() -> None:
     """Read the command line, do the job and print its numbers as JSON.
 
-    Exits with 2 where ``scrapy dedup corpus`` does.
+    Exits with 2 if ``scrapy dedup corpus`` would.
     """
     parser = argparse.ArgumentParser(prog="corpus", description=__doc__)
     cli.add_arguments(parser)

@@ -1,4 +1,4 @@
-"""Files of a corpus: which there are, what is in them, how they are opened."""
+"""Files of a corpus: finds them, knows their formats, cuts and opens them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ...dedup.errors import InputError, MissingExtra
 from ...zstd import zstd
 from .gzip_members import MemberReader
 
-# A page's number is that of its file times 2 to this power plus its offset there, so that numbers
-# follow the order of the input whoever reads what.
+# A page's number is the number of its file times 2 to this power, plus its offset in the file. So
+# numbers follow the order of the input, whichever task reads a page.
 OFFSET_BITS: Final = 40
 # Bytes that one task reads, at least and at most: a small file stays whole, a large one does not
 # keep one task busy for long.
@@ -27,9 +27,9 @@ _SMALLEST, _LARGEST = 8 << 20, 64 << 20
 _BEGINNING: Final = 4096  # bytes that tell an array from lines
 GZIP: Final = (".gz",)
 ZSTD: Final = (".zst", ".zstd")
-# What a file raises that cannot be read or unpacked, to its end or at all.
+# Errors of a file that cannot be read or decompressed, at all or to its end.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
-# What a damaged one raises: Arrow's errors for bad Parquet are of ValueError.
+# Errors of a damaged file: Arrow raises ValueError for damaged Parquet.
 DAMAGED: Final = (*UNREADABLE, ValueError)
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
@@ -42,7 +42,7 @@ class Format(StrEnum):
     WARC = "warc"
 
 
-# What its records are called.
+# What a record of each format is called.
 UNITS: Final = {Format.JSONL: "line", Format.PARQUET: "row", Format.WARC: "record"}
 
 
@@ -55,10 +55,10 @@ class File(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What one task reads: the records that begin at `start` or later and before `end`.
+    """The part of a file that one task reads: records that begin from `start` on, before `end`.
 
-    ``number`` is that of its first byte, as of a page: see :data:`OFFSET_BITS`; ``size`` is that of
-    the whole file.
+    ``number`` is the number of a page at its first byte, see :data:`OFFSET_BITS`. ``size`` is the
+    size of the whole file.
     """
 
     number: int
@@ -69,12 +69,12 @@ class Piece(NamedTuple):
 
     @property
     def is_part(self) -> bool:
-        """Whether it is less than its file."""
+        """Whether the piece is less than the whole file."""
         return self.end - self.start < self.size
 
 
 def format_of(path: str) -> Format | None:
-    """What a file holds by its name, None if that says nothing.
+    """The format of a file by its name; None if unknown.
 
     >>> format_of("s3a://bucket/CC-MAIN-2026.warc.wet.gz"), format_of("notes.txt")
     (<Format.WARC: 'warc'>, None)
@@ -88,7 +88,7 @@ def format_of(path: str) -> Format | None:
 
 
 def import_extra(module: str) -> Any:
-    """A module that an extra brings; raises :class:`MissingExtra` if it is not installed."""
+    """Import a module of an extra; raises :class:`MissingExtra` if it is not installed."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -96,24 +96,24 @@ def import_extra(module: str) -> Any:
 
 
 def is_plain_lines(path: str) -> bool:
-    """Whether a file holds lines as they are, so that one can begin to read in its middle."""
+    """Whether a file holds uncompressed lines, so that reading can begin in its middle."""
     return format_of(path) is Format.JSONL and not path.lower().endswith((*GZIP, *ZSTD))
 
 
 def is_local(path: str) -> bool:
-    """Whether a path is one of this machine's, and not an address as ``s3a://bucket/key``."""
+    """Whether a path is on this machine, and not a URL such as ``s3a://bucket/key``."""
     return "://" not in path
 
 
 def local_files(pattern: str) -> list[File]:
     """The files that a path, a folder or a pattern names, in the order of their names.
 
-    Of a folder those whose names say what they hold. Raises :class:`InputError` if there are none,
-    if a file's name does not say what it holds or if it may not be looked at.
+    Of a folder, only files of known formats count. Raises :class:`InputError` if there are none, if
+    a named file has an unknown format, or if it cannot be accessed.
     """
     try:
         return _local_files(pattern)
-    except OSError as error:  # as of a link that leads nowhere, or a folder that is another user's
+    except OSError as error:  # such as a broken link, or a folder of another user
         raise InputError(f"cannot read {str(error.filename)!r}: {error.strerror}") from None
 
 
@@ -137,7 +137,7 @@ def _local_files(pattern: str) -> list[File]:
 
 
 def known_format(path: str) -> Format:
-    """What a file holds by its name; raises :class:`InputError` if that says nothing."""
+    """The format of a file by its name; raises :class:`InputError` if unknown."""
     found = format_of(path)
     if found is None:
         raise InputError(f"the name of {path!r} does not say what it holds; known: {_NAMES}")
@@ -145,12 +145,12 @@ def known_format(path: str) -> Format:
 
 
 def piece_size(files: Sequence[File]) -> int:
-    """Bytes that one task reads. They follow from the files alone, so that runs cut them alike."""
+    """The bytes that one task reads. They only depend on the files, so that all runs cut alike."""
     return min(_LARGEST, max(_SMALLEST, sum(file.size for file in files) // 64))
 
 
 def cut_pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
-    """The files, plain lines cut into parts of `size` bytes; others cannot be entered midway."""
+    """Cut files of plain lines into pieces of `size` bytes; other files stay whole."""
     for ordinal, file in enumerate(files):
         step = size if is_plain_lines(file.path) else max(1, file.size)
         for start in range(0, max(1, file.size), step):
@@ -160,20 +160,20 @@ def cut_pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
 
 
 def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
-    """A file's bytes, as its reader takes them; `content` holds them if they were fetched."""
+    """Open a file for its reader; `content` has the bytes if they were fetched."""
     kind = format_of(piece.path)
     if kind is Format.JSONL:
         return open_lines(piece.path, content)
     if kind is Format.WARC and piece.path.lower().endswith(GZIP):
-        # Not buffered: what was read before an error would be lost.
+        # Not buffered: a buffer would lose data that was read before an error.
         return cast(IO[bytes], MemberReader(_open_file(piece.path, content), lines=False))
     return _open_file(piece.path, content)  # FastWARC and Arrow decompress others by themselves
 
 
 def open_lines(path: str, content: bytes | None = None) -> IO[bytes]:
-    """The lines of a file, or of its `content`, decompressed if its name says that they are packed.
+    """Open a file of lines, or its `content`; it is decompressed if its name ends so.
 
-    Reading them raises one of :data:`UNREADABLE` where they are damaged.
+    Reading raises one of :data:`UNREADABLE` where the file is damaged.
     """
     name = path.lower()
     if name.endswith(GZIP):
@@ -201,7 +201,7 @@ def refuse_inside(out: str, patterns: Iterable[str]) -> None:
 def refuse_arrays(files: Iterable[File]) -> None:
     """Raise :class:`InputError` for a file that is named like JSON lines and holds an array.
 
-    One that cannot be read is passed over: who reads all of it can say how much there is.
+    A file that cannot be read is skipped: the job itself reports how much of it can be read.
     """
     for file in files:
         if format_of(file.path) is Format.JSONL:
@@ -213,7 +213,7 @@ def refuse_arrays(files: Iterable[File]) -> None:
 
 
 def refuse_array(path: str, beginning: bytes) -> None:
-    """Raise :class:`InputError` if a file begins as an array does, which Scrapy writes to .json."""
+    """Raise :class:`InputError` if a file begins like an array, which Scrapy writes to .json."""
     if beginning.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         raise InputError(
             f"{path!r} is a JSON array: export JSON lines instead, as with -O feed.jsonl"
@@ -221,7 +221,7 @@ def refuse_array(path: str, beginning: bytes) -> None:
 
 
 def join_pieces(found: Iterable[Piece], size: int) -> list[list[Piece]]:
-    """Neighbouring pieces together until they have `size` bytes: small files share a task."""
+    """Join neighbouring pieces up to `size` bytes, so that small files share a task."""
     result: list[list[Piece]] = []
     room = 0
     for piece in found:
@@ -241,7 +241,7 @@ def _is_hidden(name: str, folder: str) -> bool:
 
 @contextmanager
 def up_to_damage() -> Iterator[None]:
-    """End the block where the file that it reads is damaged, and go on behind it."""
+    """Suppress the error of a damaged file, which ends the block early."""
     try:
         yield
     except DAMAGED as error:

@@ -11,15 +11,15 @@ from ...wording import counted
 _MAGIC: Final = b"\x1f\x8b\x08"
 _FORMAT: Final = 16 + zlib.MAX_WBITS  # gzip's
 _READ: Final = 1 << 18
-_MOST_HELD: Final = 128 << 20  # bytes of a member that are held until it has come whole
-_MOST_DAMAGED: Final = 1000  # parts, after which nothing more is looked for
+_MOST_HELD: Final = 128 << 20  # bytes of a member that are held until it is complete
+_MOST_DAMAGED: Final = 1000  # damaged parts after which reading ends
 
 
 class MemberReader(io.RawIOBase):
-    """What the members of a gzip file hold, one behind the other, without damaged ones.
+    """The decompressed members of a gzip file, one after the other, without damaged ones.
 
-    Of a damaged member nothing is given; of one that holds ``lines``, or more than 128 MB, what
-    stands before the damage. At the end of a file that is damaged ``OSError`` is raised, once.
+    A damaged member is left out. If it holds ``lines``, or more than 128 MB, the content before the
+    damage is read. At the end of a damaged file, ``OSError`` is raised once.
     """
 
     def __init__(self, source: IO[bytes], *, lines: bool) -> None:
@@ -36,7 +36,7 @@ class MemberReader(io.RawIOBase):
         self._place = 0
 
     def readable(self) -> bool:
-        """True, as of all that can be read."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -86,10 +86,10 @@ class MemberReader(io.RawIOBase):
             self._give(len(self._held))
 
     def _find_member(self) -> bool:
-        """Go to where a member begins; what is passed over is damage, but for zeros at the end."""
+        """Go to the next beginning of a member; bytes before it, except zeros, count as damage."""
         passed = False
         while (place := self._packed.find(_MAGIC)) < 0 and (more := self._source.read(_READ)):
-            kept = len(self._packed) - len(_MAGIC) + 1  # the rest may be the beginning of one
+            kept = len(self._packed) - len(_MAGIC) + 1  # the rest may begin a member
             passed = passed or bool(self._packed[:kept].strip(b"\0"))
             self._packed = self._packed[kept:] + more
         head = self._packed[:place] if place >= 0 else self._packed
@@ -102,7 +102,7 @@ class MemberReader(io.RawIOBase):
         return place >= 0
 
     def _give_up_member(self) -> None:
-        """Look for the next one: it may lie in what was taken for the middle of this one."""
+        """Look for the next member from the second byte of this one on: it may be inside."""
         self._damaged += 1
         self._unpacker = None
         self._held.clear()
@@ -116,7 +116,7 @@ class MemberReader(io.RawIOBase):
             self._give_up_member()
             return
         self._at_end = True
-        # A line without its end would be lost with the error behind it.
+        # The error that follows would cost a last line without an end.
         self._give(len(self._held), b"\n" if self._held and self._damaged else b"")
 
     def _give(self, size: int, end: bytes = b"") -> None:

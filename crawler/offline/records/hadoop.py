@@ -1,4 +1,4 @@
-"""Files on file systems of Hadoop, written by tasks, which have nothing of Spark's Java."""
+"""Writes files to Hadoop's file systems from tasks, which cannot call Spark's Java."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .files import import_extra
 
 @contextmanager
 def open_hadoop(path: str, configuration: str) -> Iterator[IO[bytes]]:
-    """A new file on HDFS and the like, written by Hadoop's own shell, which renames it at the end.
+    """Open a new file on HDFS and the like: Hadoop's shell writes it, and renames it at the end.
 
     `configuration` is the XML of Spark's Hadoop, with its addresses and credentials. Raises OSError
-    with what the shell says if it fails.
+    with the message of the shell if it fails.
     """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         Path(folder, "core-site.xml").write_text(configuration, encoding="utf-8")
@@ -49,7 +49,7 @@ def _find_java() -> str:
 
 
 def _class_path(folder: str) -> str:
-    """A folder, and the jars of Spark: from its home, PySpark's package, a container of YARN."""
+    """The class path: a folder, and Spark's jars from SPARK_HOME, PySpark or a YARN container."""
     package: Any = import_extra("pyspark")
     homes = [os.environ.get("SPARK_HOME"), str(Path(package.__file__).parent)]
     found = [f"{home}/jars/*" for home in homes if home]

@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 _OF_TEXT: Final = ("text", "heading", "own_words", "learnt", "whole")
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
-_SAID: Final = 200  # characters of an error, which may hold the page that it is about
+_SAID: Final = 200  # characters of an error, which may quote the whole page
 _HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class Page(NamedTuple):
-    """A page of a corpus: its address, or what else names it, and its main text.
+    """A page of a corpus: its URL or another name, and its main text.
 
     ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
-    :meth:`~...dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER`` asks
-    for them. ``is_cut`` tells that the text came as such: the template of its site may have been
-    cut of it. ``scope`` is what the record has in the field that ``DEDUP_SCOPE`` names, if it names
-    one.
+    :meth:`~...dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER``
+    needs them. ``is_cut`` means that the record has the text, not HTML: its template may have been
+    cut already. ``scope`` is the record's value of the field that ``DEDUP_SCOPE`` names, if any.
     """
 
     url: str
@@ -52,7 +51,7 @@ class Page(NamedTuple):
     fields: Mapping[str, Any] = {}
 
     def settled(self) -> Page:
-        """The page as it is by what is known of its site's template now."""
+        """The page with its text taken again, by the template of its site as known now."""
         if self.again is None:
             return self
         found = _page_of(self.url, self.again())
@@ -61,7 +60,7 @@ class Page(NamedTuple):
     def complete(
         self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
     ) -> Fingerprint:
-        """The fingerprint of the page's text with all that its other fields tell."""
+        """Complete the fingerprint of the page's text from its other fields and its scope."""
         own = fingerprinter.own(self.heading, self.own_words, self.learnt)
         if self.whole is not None:
             page = replace(page, exact=fingerprinter.exact(self.whole))
@@ -77,7 +76,7 @@ class Page(NamedTuple):
 
 
 class Left(StrEnum):
-    """Why a record is no page of which something can be said: nothing is wrong with it."""
+    """Why a record without a fault is not a page that can be checked."""
 
     BINARY = "binary"  # a PDF, say, that a server called a page
     SKIPPED = "skipped"  # an empty line, another kind of record, an answer that is no page
@@ -99,10 +98,9 @@ class PageReader:
             self._extract = load_extractor(config)
 
     def __call__(self, raw: Raw, kind: Format, name: str = "") -> Page | Left:
-        """The page, or why the record is no page of which something can be said.
+        """The page in a record, or why the record is not a page that can be checked.
 
-        `name` stands for the address of a text that has none. Raises ValueError for what should be
-        a page and cannot be read.
+        `name` takes the place of a missing URL. Raises ValueError for a page that cannot be read.
         """
         try:
             item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
@@ -115,7 +113,7 @@ class PageReader:
             return page._replace(**read_claims(self.config, page.url, item)) if item else page
         except ValueError:
             raise
-        except Exception as error:  # whatever a page does to a parser, the others go on
+        except Exception as error:  # no page may end the whole job
             said = str(error)[:_SAID]
             raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
 
@@ -153,7 +151,7 @@ class PageReader:
         if record.is_http and headers is not None:
             if headers.status_code != 200:
                 return Left.SKIPPED
-            if "\n" in headers.status_line:  # all of the head was taken for its first line
+            if "\n" in headers.status_line:  # the whole head was parsed as one line
                 raise ValueError("the lines of its HTTP head end with LF, not CRLF")
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
@@ -195,11 +193,11 @@ def _page_of(url: str, found: MainText | str) -> Page:
 
 
 class Found(NamedTuple):
-    """A page in its place, its address as the index knows it.
+    """A record's position and page; the URL is in the form in which the index knows it.
 
-    A record that cannot be read has no `page` but a `fault`, the reason; the place where a damaged
-    file ends has no `url` either. A record that is no page has neither page nor fault, and
-    :class:`Left` in place of the address.
+    A record that cannot be read has a `fault`, the reason, and no `page`. The position where a
+    damaged file ends has no `url` either. A record that is not a page has neither page nor fault,
+    and :class:`Left` in place of the URL.
     """
 
     position: int
@@ -215,7 +213,7 @@ class Found(NamedTuple):
 
 
 def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
-    """The pages of a piece in order; whatever is in it, nothing is raised for that."""
+    """Yield the pages of a piece in order; unreadable content gives faults, not errors."""
     kind, position = known_format(piece.path), piece.number
     config = reader.config
     if config.templates:
@@ -238,17 +236,17 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
 
 
 def _decode_cell(value: Any) -> Any:
-    """A cell of Parquet as text: not all who write it say which of their bytes are UTF-8."""
+    """A cell of Parquet as text: not all writers declare that their bytes are UTF-8."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _describe_error(error: Exception) -> str:
-    """What is wrong, as it can be written: an extractor may quote halves of characters."""
+    """The message of an error without lone surrogates, which an extractor may quote."""
     return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
 
 def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
-    """Pages in groups that are worth to be fingerprinted together and do not fill the memory."""
+    """Group pages to be fingerprinted together, limited in number and in characters."""
     group: list[Found] = []
     characters = 0
     for one in found:
@@ -262,5 +260,5 @@ def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
 
 
 def settle_pages(group: Iterable[Found]) -> list[Found]:
-    """The pages of a group by what is known of their sites' templates at its end."""
+    """The pages of a group, settled by the templates of their sites as known at its end."""
     return [one if one.page is None else one._replace(page=one.page.settled()) for one in group]

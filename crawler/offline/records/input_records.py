@@ -24,14 +24,14 @@ from .warc import pages_in
 if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
 
-# A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
+# A line, the bytes of a WARC record, or the needed columns of a row of Parquet.
 Raw: TypeAlias = bytes | dict[str, Any]
 
 
 def read_records(
     piece: Piece, config: DedupConfig, content: bytes | None = None
 ) -> Iterator[tuple[int, Raw]]:
-    """The number of each record of a piece that may be a page, and the record.
+    """Yield the number and the content of each record of a piece that may be a page.
 
     Raises one of :data:`DAMAGED` where the file cannot be read further.
     """
@@ -42,10 +42,10 @@ def read_records(
 
 
 def list_input(patterns: Iterable[str], config: DedupConfig) -> list[File | str]:
-    """The files of this machine that paths, folders and patterns name, each once, in their order.
+    """The local files that paths, folders and patterns name, each once, in their order.
 
-    Patterns of other file systems stay as they are. Raises :class:`InputError` where there are no
-    files, and for one in which no record can be a page.
+    Patterns of other file systems stay as they are. Raises :class:`InputError` for a pattern
+    without files, and for a file that cannot hold pages.
     """
     found: dict[File | str, None] = {}
     for pattern in patterns:
@@ -60,7 +60,7 @@ def list_input(patterns: Iterable[str], config: DedupConfig) -> list[File | str]
 
 
 def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]:
-    """The files of :func:`list_input`; raises :class:`InputError` for one that is elsewhere."""
+    """The files of :func:`list_input`; raises :class:`InputError` for a file that is not local."""
     files: list[File] = []
     for one in list_input(patterns, config):
         if isinstance(one, str):
@@ -72,7 +72,7 @@ def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     is_begin = True
     for place, part in split_lines(stream, piece):
-        if is_begin:  # the others are of the same line
+        if is_begin:  # further parts belong to the same line
             yield place, part
         is_begin = part.endswith(b"\n")
 

@@ -1,4 +1,4 @@
-"""Copies of files without the records that are dropped."""
+"""Copies files without the dropped records."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def copy_records(
     content: bytes | None = None,
     copies: Mapping[int, int] | None = None,
 ) -> int:
-    """Write all records of a piece but those with the numbers `dropped`; return how many.
+    """Write all records of a piece except those with the numbers `dropped`; return how many.
 
-    Records of WARC files that belong to a dropped one go with it. The others are written as they
-    are; with `copies`, how many copies some numbers have, rows and objects get a field
-    ``cluster_size``. What follows a damaged place of a file cannot be. Raises
-    :class:`~.parquet.NothingReadable` for a Parquet file that is none, in whose place nothing can
-    stand.
+    WARC records that belong to a dropped one are dropped with it. The others are written unchanged.
+    `copies` maps the numbers of records to the number of their copies; with it, rows and objects
+    get a field ``cluster_size``. Lines or records behind damage are lost. Raises
+    :class:`~.parquet.NothingReadable`, and writes nothing, for a file that is not Parquet.
     """
     offset = piece.number - piece.start
     kind = known_format(piece.path)
@@ -59,7 +58,7 @@ def copy_records(
 
 
 def _with_size(line: bytes, size: int) -> bytes:
-    """A line with one more field, if it is an object."""
+    """A line with the field ``cluster_size`` added, if the line is a JSON object."""
     try:
         if not isinstance(json_in(line), dict):
             return line

@@ -1,4 +1,4 @@
-"""Lines of a file, of which tasks read parts, and the JSON in them."""
+"""The lines of a piece of a file, and the JSON in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 
 from .files import Piece, is_plain_lines
 
-LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
+LIMIT: Final = 50 << 20  # bytes of a page, as for a fetched page
 LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
 
 
@@ -23,7 +23,7 @@ def split_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
         # The line that begins before this piece belongs to the one before.
         place = stream.seek(piece.start - 1)
         place += _skip_line(stream)
-    # A compressed file is one piece, whose end says nothing of what is in it.
+    # A compressed file is one piece, whose end is not a place in its lines.
     end = piece.end if is_plain_lines(piece.path) else sys.maxsize
     line = b"\n"
     while (place < end or not line.endswith(b"\n")) and (line := stream.readline(LINE)):
@@ -41,9 +41,9 @@ def _skip_line(stream: IO[bytes]) -> int:
 
 
 def json_in(line: bytes) -> Any:
-    """What a line holds, of which no more than :data:`LINE` bytes were read; None if it is empty.
+    """The JSON value in a line, of which up to :data:`LINE` bytes were read; None if it is empty.
 
-    Raises ValueError, in a few words, for what is no JSON or too long.
+    Raises ValueError, with a short message, if the line is too long or not JSON.
     """
     if not line.strip():
         return None

@@ -1,4 +1,4 @@
-"""Files that a corpus is written to, here and elsewhere: whole or not at all."""
+"""The output files of a corpus, local or remote: written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...zstd import zstd
 from .files import GZIP, ZSTD, import_extra, is_local
 from .hadoop import open_hadoop
 
-# Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
+# URLs to which Arrow writes by itself. For hdfs:// it needs a library and Java as well.
 _OF_ARROW: Final = ("s3://", "s3a://", "s3n://", "gs://", "abfs://", "abfss://")
 _PART: Final = ".part"
 
@@ -22,8 +22,8 @@ _PART: Final = ".part"
 class Output:
     """A file that is written whole or not at all, compressed as its name says.
 
-    What is written between two calls of :meth:`end_member` can be decompressed by itself, as
-    readers of WARC files expect of each record. ``stream`` takes what is not to be compressed.
+    Data that is written between two calls of :meth:`end_member` can be decompressed by itself, as
+    readers of WARC files expect of each record. ``stream`` takes data that is not compressed here.
     """
 
     def __init__(self, path: str, stream: IO[bytes]) -> None:
@@ -38,7 +38,7 @@ class Output:
         self._member.write(data)
 
     def end_member(self) -> None:
-        """Let what comes next be decompressed by itself."""
+        """End a compressed member: further data begins another one."""
         if self._member is not None and self._member is not self.stream:
             self._member.close()
         self._member = None
@@ -54,9 +54,9 @@ class Output:
 
 @contextmanager
 def open_output(path: str, hadoop: str = "") -> Iterator[Output]:
-    """A new file; it is there when the block has ended without an error.
+    """Open a new file, which appears when the block ends without an error.
 
-    `hadoop` is the configuration for file systems that Arrow does not know, as ``hdfs://``.
+    `hadoop` is the configuration for file systems that Arrow does not know, such as ``hdfs://``.
     """
     if is_local(path):
         opened = _open_local(Path(path))
@@ -73,7 +73,7 @@ def open_output(path: str, hadoop: str = "") -> Iterator[Output]:
 @contextmanager
 def _open_local(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Hidden, as a worker that is killed leaves it.
+    # Hidden, because a killed worker leaves it behind.
     part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
     try:
         with part.open("wb") as stream:
@@ -86,7 +86,7 @@ def _open_local(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def _open_arrow(url: str) -> Iterator[IO[bytes]]:
     system, name = import_extra("pyarrow.fs").FileSystem.from_uri(url)
-    # A stream that ends by an error leaves an object with what was written so far.
+    # If an error ends the stream, it leaves an object with the data written so far.
     part = name + _PART
     try:
         with system.open_output_stream(part, compression=None) as stream:
@@ -99,6 +99,6 @@ def _open_arrow(url: str) -> Iterator[IO[bytes]]:
 
 
 def remove_parts(folder: str) -> None:
-    """Remove what workers that were killed have left of files in a folder of this machine."""
+    """Remove the unfinished files of killed workers from a local folder."""
     for part in Path(folder).glob(f".*{_PART}"):
         part.unlink(missing_ok=True)

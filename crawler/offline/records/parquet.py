@@ -9,9 +9,9 @@ from typing import IO, Any, Final, cast
 from ...dedup.errors import InputError
 from .files import DAMAGED, import_extra, up_to_damage
 
-SIZE_FIELD: Final = "cluster_size"  # of kept pages: how many they stand for, themselves included
+SIZE_FIELD: Final = "cluster_size"  # number of pages in a kept page's cluster, itself included
 _ROWS: Final = 256  # read at a time
-_ROW_GROUP: Final = 64 << 20  # bytes of those that are written together
+_ROW_GROUP: Final = 64 << 20  # bytes of rows that are written together
 
 
 class NothingReadable(ValueError):
@@ -21,7 +21,7 @@ class NothingReadable(ValueError):
 def refuse_columns(path: str, wanted: Set[str]) -> None:
     """Raise :class:`InputError` for a file that has none of the columns `wanted`.
 
-    One that cannot be read is passed over: who reads all of it can say how much there is.
+    A file that cannot be read is skipped: the job itself reports how much of it can be read.
     """
     parquet = import_extra("pyarrow.parquet")
     try:
@@ -36,7 +36,7 @@ def refuse_columns(path: str, wanted: Set[str]) -> None:
 
 
 def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file and their numbers, of the `wanted` columns those it has."""
+    """Yield number and content of each row, with those `wanted` columns that the file has."""
     file = import_extra("pyarrow.parquet").ParquetFile(stream)
     columns = [name for name in file.schema_arrow.names if name in wanted]
     if not columns:
@@ -52,7 +52,7 @@ def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str
 
 
 def _read_rows(batch: Any) -> list[dict[str, Any]]:
-    """The rows of a batch. Texts that are not UTF-8 may call themselves so: Spark does not ask."""
+    """The rows of a batch. Texts may be declared as UTF-8 and not be it: Spark does not check."""
     try:
         return cast(list[dict[str, Any]], batch.to_pylist())
     except UnicodeDecodeError:
@@ -76,11 +76,10 @@ def copy_rows(
     output: IO[bytes],
     copies: Mapping[int, int] | None = None,
 ) -> int:
-    """Write all rows but those with the numbers `dropped`, counted from `first`; return how many.
+    """Write all rows except those numbered `dropped`, counted from `first`; return how many.
 
-    With `copies`, how many copies some numbers have, rows get a column ``cluster_size``.
-
-    Raises :class:`NothingReadable` for what is no Parquet file.
+    `copies` maps the numbers of rows to the number of their copies; with it, rows get a column
+    ``cluster_size``. Raises :class:`NothingReadable` for a file that is not Parquet.
     """
     pa, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
     try:
@@ -106,9 +105,9 @@ def copy_rows(
 def _kept_rows(
     file: Any, place: int, dropped: Container[int], copies: Mapping[int, int] | None
 ) -> Iterator[tuple[int, list[Any]]]:
-    """The bytes of each batch of which rows are not dropped, and these rows.
+    """Yield, for each batch with kept rows, its size in bytes, and these rows.
 
-    They are slices, as Arrow cannot filter all of its types.
+    They are slices, because Arrow cannot filter all of its types.
     """
     with up_to_damage():
         for batch in file.iter_batches(_ROWS):
@@ -125,7 +124,7 @@ def _kept_rows(
 
 
 def _with_size(schema: Any) -> Any:
-    """A schema with the field in the last place, instead of another of that name."""
+    """The schema with ``cluster_size`` as its last field, in place of any field of that name."""
     pa = import_extra("pyarrow")
     own = [field for field in schema if field.name != SIZE_FIELD]
     return pa.schema([*own, pa.field(SIZE_FIELD, pa.int64())], schema.metadata)
@@ -139,7 +138,7 @@ def _add_sizes(batch: Any, sizes: list[int]) -> Any:
 
 
 def _codec_of(file: Any) -> str:
-    """What compresses the first column of a Parquet file; Snappy for what can only be read."""
+    """The codec of a file's first column; Snappy if there is none that Arrow can write."""
     known = file.metadata
     has_one = known.num_row_groups and known.num_columns
     name = str(known.row_group(0).column(0).compression) if has_one else "SNAPPY"

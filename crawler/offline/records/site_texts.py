@@ -1,4 +1,4 @@
-"""Main texts of pages in files, without the templates of their sites: these are learnt here."""
+"""Takes the main texts of pages in files, and learns the templates of their sites."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from ...dedup.identity import host
 if TYPE_CHECKING:
     from ...chrome import Document, MainText, SiteTemplates
 
-_FIRST: Final = 16  # pages of a site, of which the template may be known better later
-_MOST_WAITING: Final = 8 << 20  # characters of those, which are held as parsed
+_FIRST: Final = 16  # texts of a site until which its template may still be learnt better
+_MOST_WAITING: Final = 8 << 20  # characters of such pages, which are held as parsed
 
 Again = Callable[[], "MainText"]
-"""Reads a page once more, by what is known of its site's template by then."""
+"""Takes the main text of a page again, by the template of its site as known then."""
 
 
 class SiteTexts:
-    """Takes main texts of pages that come in the order of a file, as a crawl does of its pages."""
+    """Takes the main texts of pages in the order of a file, as a crawl does."""
 
     def __init__(self) -> None:
         self._templates: SiteTemplates | None = None
         self._waiting = 0
 
     def begin(self) -> None:
-        """Know of no site: what is learnt depends on the pages from here on."""
+        """Forget all templates, so that only pages from here on are learnt from."""
         from ...chrome import SiteTemplates
 
         self._templates = SiteTemplates()
         self._waiting = 0
 
     def settle(self) -> None:
-        """Note that the pages that were to be read once more have been."""
+        """Note that all waiting pages have been read again."""
         self._waiting = 0
 
     def read_text(self, url: str, document: Document) -> tuple[MainText, Again | None]:
-        """The main text of a page; and, of the first pages of a site, a way to read it again."""
+        """The main text of a page; for the first pages of a site, also a way to take it again."""
         from ...chrome import strip_chrome
 
         site = host(url)

@@ -1,4 +1,4 @@
-"""The records of WARC and WET files, and the bodies in them as they were before they were sent."""
+"""The records of WARC and WET files, and their bodies, decoded."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import IO, Any, Final, cast
 
 from .files import import_extra, up_to_damage
 
-_BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
+_BLANK: Final = b"\r\n\r\n"  # before and after the content of a record
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
 _HEAD: Final = 1 << 20  # bytes in which the head of a record ends
 _BROKEN_OFF: Final = "ends within a record"
 _NAMING: Final = ("WARC-Concurrent-To", "WARC-Refers-To")
 _TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
-# What is undone of a body, from all codings that its headers name to none.
+# Headers whose codings are undone, tried in this order: from both headers to none.
 _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
 _READERS: Final = {
     "chunked": "ChunkedReader",
@@ -30,7 +30,7 @@ _READERS: Final = {
 
 
 def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
-    """The records of a file and their numbers; raises EOFError if it breaks off in a head."""
+    """Yield number and record of a file's records; raises EOFError if it breaks off in a head."""
     for place, record in enumerate(
         import_extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False)
     ):
@@ -40,11 +40,10 @@ def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
 
 
 def find_dependents(stream: IO[bytes], dropped: Container[int], offset: int = 0) -> set[int]:
-    """The numbers of the records that have no meaning without those that are `dropped`.
+    """The numbers of the records that have no meaning without the `dropped` ones.
 
-    They are named together with a dropped record, and with none that stays: the request of a
-    response, its metadata, and visits that found nothing new (ISO 28500, WARC-Concurrent-To and
-    WARC-Refers-To). Numbers count from `offset`.
+    They refer to a dropped record, and to none that stays: the request of a response, its metadata,
+    and revisits (ISO 28500, WARC-Concurrent-To and WARC-Refers-To). Numbers count from `offset`.
     """
     gone: set[str] = set()
     staying: set[str] = set()
@@ -70,7 +69,7 @@ def find_dependents(stream: IO[bytes], dropped: Container[int], offset: int = 0)
 
 
 def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
-    """The records of up to `limit` bytes that may be pages, and their numbers.
+    """Yield number and bytes of the records of up to `limit` bytes that may be pages.
 
     Raises EOFError where the file breaks off.
     """
@@ -86,9 +85,9 @@ def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
 
 @contextmanager
 def open_whole(record: Any) -> Iterator[IO[bytes]]:
-    """The bytes of a record as a file; raises EOFError if they break off.
+    """Open the bytes of a record as a file; raises EOFError if they break off.
 
-    A file that breaks off gives a part of its last record, and no error.
+    FastWARC gives part of the last record of such a file, without an error.
     """
     with SpooledTemporaryFile(_IN_MEMORY) as file:
         record.write(file)
@@ -101,13 +100,13 @@ def open_whole(record: Any) -> Iterator[IO[bytes]]:
 
 
 def record_in(raw: bytes) -> Any:
-    """The record in its bytes, None if there is none; its body is as it was sent."""
+    """Parse the bytes of a record; None if there is none. The body stays encoded."""
     found = import_extra("fastwarc.warc").ArchiveIterator(io.BytesIO(raw), parse_http=False)
     record = next(iter(found), None)
     if record is not None:
         record.freeze()
         if record.is_http:
-            # It would decode all of the body at once, a thousand times what was sent.
+            # Otherwise the whole body would be decoded at once, to a thousand times its size.
             record.parse_http(auto_decode="none")
     return record
 
@@ -115,9 +114,9 @@ def record_in(raw: bytes) -> Any:
 def body_in(raw: bytes, limit: int) -> bytes:
     """The HTML in the bytes of a record, at most `limit` bytes of it.
 
-    Many archives, those of Common Crawl until 2018 among them, hold bodies without the chunks or
-    the compression that their headers still name. Such a body is known by its first tag. Raises
-    OSError for any other that cannot be decoded.
+    Many archives, such as those of Common Crawl until 2018, hold bodies without the chunks or the
+    compression that their headers still name. Such a body is recognised by its first tag. Raises
+    OSError for any other body that cannot be decoded.
     """
     fault: OSError | None = None
     record = record_in(raw)
@@ -140,11 +139,11 @@ def body_in(raw: bytes, limit: int) -> bytes:
 
 
 def _undo_coding(coding: str, data: bytes, limit: int) -> bytes:
-    """At most `limit` bytes of what was coded; raises OSError if it was not, or none knows how."""
+    """Decode at most `limit` bytes; raises OSError for an unknown coding, or wrong data."""
     if coding in ("", "identity"):
         return data
     if coding == "deflate":
-        for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):  # what is meant, and what some send
+        for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):  # as specified, and as some servers send it
             with suppress(zlib.error):
                 return zlib.decompressobj(bits).decompress(data, limit)
         raise OSError("no body that was deflated")
