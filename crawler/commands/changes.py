@@ -11,8 +11,8 @@ from .output import is_terminal, make_printable, make_terminal, print_table
 if TYPE_CHECKING:
     from ..dedup.analysis.differences import Change
 
-_CHANGES = 20  # that a person is shown; a pipe and JSON get all
-_WORDS = 24  # of one change that a person is shown
+_CHANGES = 20  # shown in a terminal; a pipe and JSON get all
+_WORDS = 24  # of one change, shown in a terminal
 
 
 def print_changes(changes: list[Change] | None) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Fields(NamedTuple):
-    """The fields with a document's name and text; of several fields, the first that it has."""
+    """The fields of a document: ``names``, of which the first one counts, text, HTML and scope."""
 
     names: Sequence[str]
     text: str
@@ -30,11 +30,11 @@ class Listed(NamedTuple):
 
 
 def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator[Listed]:
-    """Name, main text and scope of each document of a file, or of ``-``, standard input.
+    """Yield name, main text and scope of each document in a file; ``-`` is standard input.
 
-    A file whose name says that it is compressed, by gzip or zstd, is decompressed. Empty lines are
-    skipped. The text is that of the text field if it is filled, else what `extract` takes from the
-    HTML field. Raises :class:`InputError`, which names the line, for an invalid document.
+    A file is decompressed if its name says that it is gzip or zstd. Empty lines are skipped. If the
+    text field is empty, `extract` takes the text from the HTML field. Raises :class:`InputError`,
+    which names the line, for an invalid document.
     """
     from ..dedup.errors import InputError
     from ..offline.records.files import UNREADABLE, open_lines, refuse_array

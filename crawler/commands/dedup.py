@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .subcommands import Subcommand
 
 
-# Of a disk that takes no more, to which the output is led.
+# Errors of a full or faulty disk to which the output is written.
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
 
@@ -102,7 +102,7 @@ class Command(ScrapyCommand):
         from ..dedup.errors import ConfigError, DedupError, InputError, MissingExtra
 
         assert self.settings is not None
-        if sys.stdout is None:  # closed by who started this: the exit code still tells
+        if sys.stdout is None:  # the caller has closed it: the exit code still counts
             sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # where it is not UTF-8
@@ -113,7 +113,7 @@ class Command(ScrapyCommand):
             _exit_with(str(error), Exit.USAGE)
         except DedupError as error:
             _exit_with(str(error), Exit.SERVER)
-        except BrokenPipeError:  # the reader, such as `head`, has had enough
+        except BrokenPipeError:  # the reader, such as `head`, has ended
             _drop_output()
         except OSError as error:
             if error.errno in _FULL:
@@ -126,7 +126,7 @@ class Command(ScrapyCommand):
 
 
 def _drop_output() -> None:
-    """See that nothing more is written, at the end of the process neither."""
+    """Discard further output, including that at the end of the process."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -49,8 +49,8 @@ def find_document(
     """The text of a file, of ``-`` or of an http(s) URL.
 
     The text of a URL is the archived one, as it was compared when the page was crawled. If there is
-    none, or with `raw`, the URL is fetched. Otherwise like :func:`read_document`, which says what
-    is raised. Main text is extracted from HTML as in a crawl.
+    none, or with `raw`, the URL is fetched. All else is read, and errors are raised, as by
+    :func:`read_document`. Main text is extracted from HTML as in a crawl.
     """
     from ..extractor import load_extractor
 
@@ -89,8 +89,8 @@ def read_document(
 ) -> str:
     """The text of a file, of ``-`` (standard input) or of an http(s) URL.
 
-    From HTML it is what `extract` or this package extracts, unless `raw`. HTML is recognised by its
-    content type, by a name that ends with .html, or by its beginning.
+    Unless `raw`, the main text of HTML is taken, by `extract` or by this package. HTML is
+    recognised by its content type, by a name that ends with .html, or by its beginning.
 
     Raises :class:`InputError` for input that cannot be read, is binary, is larger than 50 MB or
     takes longer than 30 seconds to arrive.
@@ -133,7 +133,7 @@ def read_page(
 def read_main(
     source: str, extract: Extractor | None = None, *, user_agent: str | None = None
 ) -> MainText | str:
-    """The main text of a page, with its blocks if this package extracts it; all of a text.
+    """The main text of a page, with its blocks if this package extracts it; a text as it is.
 
     Reads and raises like :func:`read_document`.
     """
@@ -152,7 +152,7 @@ def _read_main(
     if is_file(body.data):
         return _read_file_text(source, body.data)
     _, text = decode_body(body.data, body.content_type)
-    # Not its own bytes: UTF-16 has such, too.
+    # Not the original bytes: those of UTF-16 look binary, too.
     if is_binary(text.encode("utf-8", "replace")):
         raise InputError(f"{source!r} is neither text nor HTML")
     return text if raw or not _is_html(source, body) else (extract or extract_main_text)(text)
@@ -200,7 +200,7 @@ def _is_html(source: str, body: _Body) -> bool:
 
 
 def _download_page(url: str, user_agent: str | None) -> _Body:
-    """What an address answers. A thread reads it, so that a server that drips cannot hold us."""
+    """Fetch a URL in a thread, so that a very slow server cannot exceed the time limit."""
     from http.client import HTTPException
     from urllib.error import HTTPError
 

@@ -89,7 +89,7 @@ def run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 def _read_all(
     documents: Iterable[Listed], config: DedupConfig, compute: Callable[[str, str], T]
 ) -> tuple[list[str], list[T]]:
-    """The names of documents, and what is computed of the text and scope of each."""
+    """The names of documents, and the result of `compute` for the text and scope of each."""
     from ..dedup.scopes import scope_of
 
     names, found = [], []
@@ -113,7 +113,7 @@ def _print_pairs(pairs: Iterable[Pair], names: list[str], options: argparse.Name
 
 
 def _report_progress(documents: Iterable[Listed]) -> Iterator[Listed]:
-    """The documents; every few seconds a line on standard error tells how many there were."""
+    """Pass documents on, and report their number on standard error every few seconds."""
     say = now_and_then()
     for count, document in enumerate(documents, 1):
         yield document
@@ -161,7 +161,7 @@ def write_rows(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> i
 
     shown, written = [], 0
     try:
-        # Lone surrogates, which JSON can hold, have no place in UTF-8.
+        # JSON can hold lone surrogates, which UTF-8 cannot encode.
         with (
             options.csv.open("w", encoding="utf-8", errors="backslashreplace", newline="")
             if options.csv
@@ -180,7 +180,7 @@ def write_rows(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> i
                 elif options.pairs:
                     shown.append(list(row.values()))
     except OSError as error:
-        if isinstance(error, BrokenPipeError) or not options.csv:  # of the standard output
+        if isinstance(error, BrokenPipeError) or not options.csv:  # an error of standard output
             raise
         raise InputError(f"cannot write {str(options.csv)!r}: {error.strerror}") from None
     if options.pairs and not options.json:

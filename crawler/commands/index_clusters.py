@@ -11,7 +11,7 @@ from .output import format_similarity, is_terminal, print_table
 if TYPE_CHECKING:
     from ..dedup.inspection import IndexCluster, Stories
 
-# That a person is shown; a pipe and JSON get all.
+# Clusters, and members of each, shown in a terminal; a pipe and JSON get all.
 CLUSTERS = 20
 MEMBERS = 5
 

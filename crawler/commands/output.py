@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _SHORT = 12  # characters: numbers, dates and kinds
-_ROOM = 20  # characters for each column of addresses or sentences, if it can be had
+_ROOM = 20  # characters for each column of URLs or sentences, if the terminal is wide enough
 _PROGRESS = 5.0  # seconds between lines of progress
-# What joins letters or keeps them apart in Persian, Hindi or Sinhala, and ends words in Khmer.
+# Invisible characters that join or separate letters in Persian, Hindi or Sinhala, and words in
+# Khmer.
 _LETTER = r"[^\x00-\x7f\u2000-\u206f]"
 _WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
 def print_notice(text: str) -> None:
-    """Print a message on standard error, where no program reads the result."""
+    """Print a message on standard error, apart from the result."""
     print(f"scrapy dedup: {make_printable(text)}", file=sys.stderr)
 
 
@@ -128,10 +129,10 @@ class _Layout(NamedTuple):
 def _lay_out(
     columns: Sequence[str], lines: Sequence[Sequence[str]], bars: Set[int], width: int
 ) -> _Layout:
-    """How columns share `width`: what is short stays in one line, addresses and sentences fold.
+    """Lay out columns in `width`: short cells stay in one line, URLs and sentences fold.
 
-    Where that leaves little to these, columns stand closer and their headers are broken between
-    words. `bars` are columns that take what there is.
+    If that leaves little room to folded columns, columns stand closer and their headers are broken
+    between words. `bars` are columns that take any room.
     """
     from rich.cells import cell_len
 
@@ -153,7 +154,7 @@ def _lay_out(
         name.replace(" ", "\n") if short else name
         for name, short in zip(columns, is_short, strict=True)
     ]
-    if room_left(headers, 0) < folded:  # nothing would be left to them
+    if room_left(headers, 0) < folded:  # no room would be left for folded columns
         return _Layout(headers, [False] * len(headers), 0)
     return _Layout(headers, is_short, 0)
 
@@ -172,7 +173,7 @@ def make_printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    parts = _WITHIN_WORDS.split(text)  # and what parted them, in every second place
+    parts = _WITHIN_WORDS.split(text)  # every second part is a separator
     parts[::2] = ("".join(c if c.isprintable() else repr(c)[1:-1] for c in p) for p in parts[::2])
     return "".join(parts)
 
@@ -188,10 +189,10 @@ def format_similarity(value: float | None) -> str | None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write that gets its name when it is complete.
+    """Open a text file for writing, which gets its name when it is complete.
 
-    Devices and pipes are written as they are. Raises :class:`InputError` if it cannot be written;
-    an existing file then stays.
+    Devices and pipes are written directly. Raises :class:`InputError` if the file cannot be
+    written; an existing file then stays.
     """
     from ..dedup.errors import InputError
 

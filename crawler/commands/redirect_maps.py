@@ -18,7 +18,7 @@ from ..wording import counted
 if TYPE_CHECKING:
     from ..dedup.inspection.moved import Whereabouts
 
-# What stays as it is in an address: the characters of RFC 3986, and escapes.
+# Characters that are escaped in a URL: all but those of RFC 3986, and escapes.
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=%]")
 _NETLOC: Final = re.compile(r"(?:[a-z0-9._\-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
 _USUAL_PORT: Final = {"http": ":80", "https": ":443"}
@@ -44,10 +44,10 @@ _APACHE_HEAD: Final = """\
 
 
 class RedirectMap(NamedTuple):
-    """The text of a map, its number of entries, and that of moved pages without an entry.
+    """The text of a map, its number of entries, and the number of moved pages without an entry.
 
-    These have a URL that no browser requests (not http, an invalid host, or cut because it was too
-    long), that is too long for the server, or that equals the new one.
+    Pages are left out if no browser requests their URL (not http, an invalid host, or cut because
+    it was too long), if it is too long for the server, or if the redirect would lead in a circle.
     """
 
     text: str
@@ -70,7 +70,7 @@ def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
         else:
             lines.append(f'    "{old}" "{_escape_variables(new)}";\n')
             longest = max(longest, len(old))
-    # A bucket holds the longest address with some pointers; the size of all is a guess at speed.
+    # A bucket must hold the longest URL and some pointers; the size of the table is for speed.
     bucket = 1 << max(6, (longest + 32 - 1).bit_length())
     head = _NGINX_HEAD.format(pages=counted(len(entries), "page"))
     if bucket > 64:
@@ -94,14 +94,14 @@ def apache_map(moved: Iterable[Whereabouts]) -> RedirectMap:
 
 
 def _escape_variables(address: str) -> str:
-    """An address in which nginx finds no variable: it knows no other escape for the sign."""
+    """Escape dollar signs, so that nginx finds no variable; it knows no other escape for them."""
     return address.replace("$", "%24")
 
 
 def _list_entries(
     moved: Iterable[Whereabouts], fits: Callable[[str, str], bool]
 ) -> tuple[dict[str, str], int]:
-    """Old address to new one, as they stand in requests; and how many pages are left out."""
+    """Old URL → new URL, both as browsers request them; and the number of pages left out."""
     entries: dict[str, str] = {}
     left_out = 0
     for page in moved:
@@ -112,14 +112,14 @@ def _list_entries(
         else:
             left_out += 1
     for old, new in list(entries.items()):
-        if new in entries:  # two spellings of one address: a browser would go round in circles
+        if new in entries:  # two spellings of one URL, for example, would redirect in a circle
             del entries[old]
             left_out += 1
     return entries, left_out
 
 
 def _request_url(url: str) -> str | None:
-    """An address as a browser asks for it, without fragment; None if none would."""
+    """A URL as a browser requests it, without fragment; None if no browser would."""
     from ..dedup.identity import is_whole
 
     try:

@@ -34,7 +34,7 @@ class _Source(NamedTuple):
 
 
 def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print everything that is known; exit code 1 if that is nothing."""
+    """Print all that the index knows about a page; exit code 1 if that is nothing."""
     from ..dedup.inspection import explain_decision
     from ..project import project_config
 
@@ -66,7 +66,7 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
 def _find_source(
     url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
-    """The text of a page: as given, from the archive, or fetched now, if as an `agent`."""
+    """The text of a page: as `given`, from the archive, or with an `agent` fetched now."""
     from ..extractor import load_extractor
     from .documents import archived_page, read_page, web_address
 
@@ -91,7 +91,7 @@ def _compare_sources(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
 def _print_explanation(
     found: Explanation, page: _Source | None, comparison: Comparison | None, *, is_sought: bool
 ) -> None:
-    """Print the facts and tables; `is_sought` says that a text tells of pages that contain it."""
+    """Print facts and tables; `is_sought` says that containment is looked for, by the text."""
     facts: list[list[Any]] = [["url", found.url]]
     if found.page is None:
         facts.append(["kind", "never seen"])

@@ -32,14 +32,14 @@ EXIT_CODES = (
 )
 
 
-# Names that are going, each with the subcommand that does the same and the defaults of its options.
+# Deprecated names, each with the subcommand that replaces it and the defaults of its options.
 ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cluster": ("clusters", {}),
     "explain": ("show", {"why": True}),
     "moved": ("where", {}),
     "prefer": ("override", {"decision": "prefer"}),
 }
-GOING = "0.3"  # the version in which they are gone
+GOING = "0.3"  # the version without the deprecated names
 
 
 class Exit(IntEnum):
@@ -67,7 +67,7 @@ class Subcommand(Protocol):
 
 @cache
 def _find_modules() -> dict[str, str]:
-    """Return the names of all subcommands, in order, each with that of its module."""
+    """Return the names of all subcommands, in order, each with the name of its module."""
     package = str(__package__)
     rooms = [import_module(f".{room}", package) for room in ROOMS]
     modules = [
@@ -99,11 +99,11 @@ def ask_index(
     spool: bool = False,
     make: bool = False,
 ) -> T:
-    """The answer to a question to the project's index, which is opened for it.
+    """Open the project's index, and return its answer to `question`.
 
     With `spool`, pages that passed unchecked are available, too. With `make`, a missing index is
-    made; its settings are then those of every crawl. Raises :class:`DedupError` if the index cannot
-    be opened or does not answer.
+    made, and later crawls need the same settings. Raises :class:`DedupError` if the index cannot be
+    opened or does not answer.
     """
     import asyncio
 
@@ -121,8 +121,8 @@ def ask_index(
 def index_config(settings: Mapping[str, Any]) -> DedupConfig:
     """The configuration of the index for a command.
 
-    Raises :class:`InputError` if there is no project, no index of a spider without one, and no
-    server in the settings: a private one would be started for an empty index.
+    Raises :class:`InputError` if there is no project, no server in the settings, and no data of a
+    private server: one would be started for an empty index.
     """
     from scrapy.utils.project import inside_project
 

@@ -72,7 +72,7 @@ def watch_index(settings: Mapping[str, Any], interval: float, *, as_json: bool) 
 
 @contextmanager
 def _open_display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
-    """Where looks are shown: a live table, lines, or JSON lines."""
+    """Yield the function that shows a change: in a live table, as a line, or as JSON."""
     if as_json:
         yield lambda change: print(
             json.dumps({"time": _format_now(), **change.to_dict()}), flush=True

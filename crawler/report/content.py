@@ -29,7 +29,7 @@ class Limits(NamedTuple):
 async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) -> dict[str, Any]:
     """Read the index and the archive. Invisible characters in texts and URLs are escaped.
 
-    Raises :class:`ServerError` and :class:`InputError` as these two do.
+    Raises :class:`ServerError` for the index, and :class:`InputError` for the archive.
     """
     stats, survey = await index.stats(), await take_survey(index)
     numbers = survey.by_doubt()[: limits.clusters]
@@ -105,8 +105,8 @@ def compare_pages(
 ) -> dict[str, Any] | None:
     """The differences of two pages' texts; None if the archive lacks one of them.
 
-    ``rows`` is None if they differ too much. ``most_words`` is the number of words compared of
-    each; None if that is all.
+    ``rows`` is None if they differ too much. ``most_words`` is the number of words of each text
+    that were compared; None if all were.
     """
     left, right = archive.page(kept), archive.page(copy)
     if left is None or right is None:
@@ -142,7 +142,7 @@ def _copy_row(
     page: ClusterPage, number: int, titles: dict[str, str], comparisons: _Comparisons
 ) -> dict[str, Any]:
     row = {**_page_row(page, titles), "comparison": comparisons.place_of(page)}
-    if page.cluster != number:  # it was compared with another page
+    if page.cluster != number:  # its similarity is to an earlier original
         row |= dict.fromkeys(("similarity", "low", "high"))
     return row
 

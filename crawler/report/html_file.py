@@ -80,12 +80,12 @@ def make_environment() -> Environment:
 
 
 def _hash_file(path: Path) -> str:
-    """What a content security policy names an inline text by."""
+    """The SHA-256, in base64, by which a content security policy allows an inline text."""
     return base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
 
 
 def _inline_json(value: Any) -> Any:
-    """JSON in which nothing can end the element that it stands in."""
+    """JSON that cannot end the HTML element that contains it."""
     from markupsafe import Markup
 
     text = json.dumps(value, separators=(",", ":"))

@@ -1,7 +1,7 @@
-"""The S-curve as a picture: in a terminal, as SVG, as PNG where matplotlib is installed, and in the
-report, there with the similarities that were found.
+"""The S-curve as a picture: in a terminal, as SVG, and as PNG if matplotlib is installed.
 
-It imports what takes long where it is needed, for `scrapy dedup tune` starts without it.
+In the report, it comes with the similarities that were found. Slow imports are made where they are
+needed, because `scrapy dedup tune` can mostly do without them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .survey import KeptPairs
 
 _COLUMNS, _ROWS = 60, 10  # of the plot in the terminal
-_FEWEST_COLUMNS = 10  # however narrow that is
-_LABEL = 7  # columns left of it
+_FEWEST_COLUMNS = 10  # also in a narrower terminal
+_LABEL = 7  # columns of the labels, left of the plot
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 _SIMILARITIES = [step / 200 for step in range(201)]
 _COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
 _POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
-_FULL: Final = 10  # of a bar's height, at least: one pair is no tall bar
+_FULL: Final = 10  # the least count of a full bar, so that the bar of a single pair is short
 
 
 class Frame(NamedTuple):
@@ -42,11 +42,11 @@ class Frame(NamedTuple):
     bottom: int
 
     def x(self, similarity: float) -> float:
-        """Where a similarity is, from the left."""
+        """The x coordinate of a similarity."""
         return round(self.left + similarity * (self.width - self.left - self.right), 1)
 
     def y(self, share: float) -> float:
-        """Where a share is, from the top."""
+        """The y coordinate of a share, from the top."""
         return round(self.height - self.bottom - share * (self.height - self.top - self.bottom), 1)
 
     def points(self, places: Iterable[tuple[float, float]]) -> str:
@@ -82,10 +82,10 @@ def text_plot(choice: Choice, threshold: float, width: int) -> str:
 
 
 def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
-    """Write the S-curves of `choices` as `path` says by its ending, .svg or .png.
+    """Write the S-curves of `choices` to a file that ends with .svg or .png.
 
-    The areas of the errors are those of the first. Raises :class:`InputError` if the file cannot
-    be written, or if matplotlib, which PNG needs, is not installed.
+    The areas of the errors belong to the first choice. Raises :class:`InputError` if the file
+    cannot be written, or if matplotlib, which PNG needs, is not installed.
     """
     from ..dedup.errors import InputError
 
@@ -185,7 +185,7 @@ def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
 
 
 class Bar(NamedTuple):
-    """A bar of the drawing, and what it says."""
+    """A bar of the drawing, with its label."""
 
     x: float
     y: float
@@ -198,9 +198,9 @@ class Bar(NamedTuple):
 class Curve:
     """The S-curve as the points of a line, and the similarities that were found as bars.
 
-    ``line`` is empty for a sketching method without bands. ``bars`` are near-duplicates, ``pairs``
-    those of a sample of kept pages, ``full`` and ``full_pairs`` the counts that reach the top, 0
-    without bars.
+    ``line`` is empty for a sketching method without bands. ``bars`` count near-duplicates, and
+    ``pairs`` the pairs of a sample of kept pages. ``full`` and ``full_pairs`` are the counts of
+    bars of full height, 0 without bars.
     """
 
     line: str
@@ -223,7 +223,7 @@ class Curve:
 
 
 def report_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) -> Curve:
-    """The share of pairs that the bands find, over their similarity, and what was found.
+    """The share of pairs that the bands find, over their similarity, and the similarities found.
 
     `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
     """

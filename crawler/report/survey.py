@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
     from ..dedup.store.records import PageRecord
 
-# Copies that are listed; of an index with more, those read first. Each takes some 300 bytes.
+# The most copies that are listed, those that are read first. Each takes some 300 bytes.
 MOST_COPIES: Final = 300_000
 # Kept pages drawn at random, all pairs of which are compared: half a million, in some 0.1 s.
 _SAMPLE: Final = 1000
@@ -32,8 +32,8 @@ _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (
 class ClusterPage(NamedTuple):
     """A page in a cluster.
 
-    ``kind`` is the current decision. ``similarity`` is that to the page with the number
-    ``cluster``, in the interval from ``low`` to ``high``; 1 for that page itself.
+    ``kind`` is the current decision. ``similarity`` is the similarity to the page with the number
+    ``cluster``, with the interval from ``low`` to ``high``; 1 for that page itself.
     """
 
     url: str
@@ -50,8 +50,8 @@ class ClusterPage(NamedTuple):
 class KeptPairs(NamedTuple):
     """Similarities of all pairs of ``pages`` kept pages, drawn at random.
 
-    ``histogram`` maps those from ``floor`` on, rounded down to hundredths, to pairs; sketches
-    cannot measure less.
+    ``histogram`` maps similarities, rounded down to hundredths, to numbers of pairs. It begins at
+    ``floor``, because sketches cannot measure less.
     """
 
     pages: int
@@ -64,10 +64,11 @@ class Survey:
     """The result of a survey.
 
     ``near`` are the near-duplicates, the least similar first. ``clusters`` maps the number of a
-    kept page to its near copies, the least similar first, the copies of pages that became copies of
-    it, and its exact copies. ``sizes`` counts the pages of every cluster, including the kept one.
-    ``unlisted`` copies are only in ``sizes``. ``moved`` maps the number of a page that became a
-    copy to that of its cluster. ``hosts`` counts the pages of each host.
+    kept page to its copies: near-duplicates before exact copies, direct copies before copies of
+    pages that became copies themselves, then the least similar first. ``sizes`` counts the pages of
+    every cluster, including the kept one. ``unlisted`` copies are only in ``sizes``. ``moved`` maps
+    the number of a page that became a copy to the number of its cluster. ``hosts`` counts the pages
+    of each host.
     """
 
     near: list[ClusterPage]
@@ -85,7 +86,7 @@ class Survey:
         ]
 
     def next_after(self, similarity: float, url: str) -> ClusterPage | None:
-        """The near-duplicate that comes after the one with that similarity and URL."""
+        """The near-duplicate that follows the one with this similarity and URL."""
         place = bisect_right(self.near, (similarity, url), key=_rank_doubt)
         return self.near[place] if place < len(self.near) else None
 
@@ -104,7 +105,7 @@ class Survey:
         return sorted(self.clusters, key=lambda number: (-self.sizes[number], number))
 
     def size_bins(self) -> list[tuple[str, int]]:
-        """How many clusters have how many pages, up to the size of the largest."""
+        """The number of clusters in each range of sizes, up to the largest cluster."""
         bins = []
         largest = max(self.sizes.values(), default=0)
         for low, high in (one for one in _SIZES if one[0] <= largest):
@@ -119,7 +120,7 @@ class Survey:
 
 
 def _rank_doubt(page: ClusterPage) -> tuple[float, str]:
-    """By which pages are sorted, the most doubtful first."""
+    """The sort key of pages, for the most doubtful first."""
     return page.similarity, page.url
 
 
@@ -150,7 +151,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
         sizes[end] += sizes.pop(number)
         if copies := clusters.pop(number, []):
             clusters.setdefault(end, []).extend(copies)
-    sizes.update(sizes.keys() - without)  # one more for the page that is kept
+    sizes.update(sizes.keys() - without)  # one more for the kept page
     for number, copies in clusters.items():
         copies.sort(
             key=lambda page: (page.kind != "near", page.cluster != number, *_rank_doubt(page))

@@ -14,7 +14,8 @@ from ..wording import LONG, shorten_word
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-# Controls but for tab and line feed, lone surrogates, and what turns the direction of other text.
+# Controls except tab and line feed, lone surrogates, and characters that change the direction of
+# other text.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ud800-\udfff]"
 )
@@ -28,7 +29,7 @@ _CONTEXT: Final = 10  # words shown around a difference
 
 
 def spell_out(text: str) -> str:
-    r"""The text with all that cannot be seen, or disturbs what can, spelt out.
+    r"""Spell out the characters of a text that are invisible or disturb other characters.
 
     >>> spell_out("a\x00b\u202ec") == "a\\x00b\\u202ec"
     True
@@ -58,7 +59,7 @@ class Segment(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A place where two texts differ, after so many ``skipped`` words that are equal."""
+    """A place where two texts differ, after ``skipped`` equal words."""
 
     skipped: int
     left: list[Segment]
@@ -66,8 +67,9 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The differences of two texts, None if more than 1,000 words differ; and whether all was
-    compared.
+    """The differences of two texts, and whether the whole texts were compared.
+
+    ``rows`` is None if more than 1,000 words differ.
     """
 
     rows: list[Row] | None
@@ -81,7 +83,7 @@ class _Word(str):
 
 
 class _Text:
-    """A text, its first words, and whether they are all."""
+    """A text, its first words, and whether these are all of its words."""
 
     def __init__(self, text: str, ignore: AbstractSet[str], is_whole: bool) -> None:
         self.text = text
@@ -138,8 +140,9 @@ def side_by_side(
 ) -> Comparison:
     """The differences of two texts, with some words around each.
 
-    `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. The first 5,000 words of
-    each text are compared; a text that is not `whole` is the beginning of a longer one.
+    Of `ignore`, as in ``DEDUP_IGNORE``, case, punctuation and typography have an effect here. The
+    first 5,000 words of each text are compared; a text that is not `whole` is the beginning of a
+    longer one.
 
     >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}).rows:
     ...     print([tuple(one) for one in row.left], [tuple(one) for one in row.right])
@@ -153,8 +156,8 @@ def side_by_side(
     spans: list[tuple[int, int, int, int]] = []
     at_a = at_b = 0
     for change in changes:
-        # Of a change that only adds, or only removes, one place is known, and up to it both texts
-        # go on word by word.
+        # A change that only adds, or only removes, knows its place in one text. Up to there both
+        # texts advance by as many words.
         if change.removed:
             start_a = _place_of(change.removed)
             start_b = at_b + start_a - at_a
@@ -187,7 +190,7 @@ def _place_of(words: tuple[Any, ...]) -> int:
 
 
 def _group_spans(spans: list[tuple[int, int, int, int]]) -> list[list[tuple[int, int, int, int]]]:
-    """Changes so near each other that their contexts meet."""
+    """Group changes that are so near each other that their contexts meet."""
     groups: list[list[tuple[int, int, int, int]]] = []
     for span in spans:
         if groups and span[0] - groups[-1][-1][1] <= 2 * _CONTEXT:

@@ -34,8 +34,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 def copy_index(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: bool) -> Exit:
     """Copy the index and, if it `is_moved`, delete it under its old name.
 
-    Pages that passed unchecked wait for the renamed index then; of a copied one, for the original.
-    What cannot be taken along ends it before anything is deleted, and the copy is undone.
+    Pages that passed unchecked then wait for the renamed index; after a copy, for the original. If
+    archive or spool cannot be taken along, the copy is undone, and nothing else is deleted.
     """
     from dataclasses import replace
 

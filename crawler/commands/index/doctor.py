@@ -27,7 +27,7 @@ _COMPILE = (
 
 
 class Finding(NamedTuple):
-    """What was looked at, what was found, and what to do about it, if anything."""
+    """A check: what was checked, what was found, and a remedy if something is wrong."""
 
     what: str
     found: str
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print what is found."""
+    """Print the findings; exit code 1 if one has a remedy."""
     from ...project import project_config
 
     config = project_config(settings)
@@ -105,7 +105,7 @@ def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Fi
 
 
 def _of_spiders(settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Say which spiders begin in a way that Scrapy from 2.16 on ignores."""
+    """Find the spiders that begin in a way that Scrapy ignores from 2.16 on."""
     from scrapy.spiderloader import SpiderLoader
 
     from ...scrapy_versions import ignores_start_requests

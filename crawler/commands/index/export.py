@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HELP = "Write the index to a file"
 
-_PLAIN = (".json", ".jsonl", ".jl", ".txt")  # as what programs would take gzip
+_PLAIN = (".json", ".jsonl", ".jl", ".txt")  # endings by which programs do not expect gzip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     async def export(index: DuplicateIndex) -> int | None:
         if not (await index.store.read_counters())[
             "params"
-        ]:  # a file of no index could not be read
+        ]:  # there is no index, and its file could not be imported
             return None
         return await export_index(index, options.file, progress=progress_reporter())
 

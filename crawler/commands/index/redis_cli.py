@@ -18,7 +18,8 @@ from ..subcommands import Exit, index_config
 
 HELP = "Send a command to the server, as redis-cli does"
 
-_REPORTS: Final = frozenset({"INFO", "CLIENT", "CLUSTER", "MEMORY", "LATENCY"})  # texts of lines
+# Commands that answer with lines of text.
+_REPORTS: Final = frozenset({"INFO", "CLIENT", "CLUSTER", "MEMORY", "LATENCY"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Check all that waits and print the copies among it.
+    """Check all waiting pages and print the copies among them.
 
-    Those found before the server gave no more answer are printed, too: they do not wait any more.
+    If the server stops answering, the copies found until then are printed: they no longer wait.
     """
     from ...dedup.errors import InputError, ServerError
 

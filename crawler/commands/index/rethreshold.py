@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HELP = "What another threshold would have decided"
 
-_PAGES = 20  # that a person is shown; a pipe and JSON get all
+_PAGES = 20  # shown in a terminal; a pipe and JSON get all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from ..output import print_json, print_table
 from ..subcommands import Exit
 
-# The reference's sections, each with the names of its settings without "DEDUP_"; what is in none
-# stands in a last one.
+# The reference's sections, each with the names of its settings without "DEDUP_". A last section has
+# all other settings.
 _SECTIONS: Final = {
     "Where the index is": "REDIS_URL NAMESPACE DATA_DIR TIMEOUT ON_ERROR SHARDS",
     "Where an item's page is": (
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print the settings; one that cannot be used is an error that names it."""
+    """Print the settings; an invalid setting is an error that names it."""
     from ...dedup.config import DedupConfig
     from ...dedup.parsing import setting_name
 
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _print_reference(settings: dict[str, tuple[Any, str]]) -> None:
-    """A table for each section; every setting is an anchor there."""
+    """Print a table for each section; every setting has an anchor."""
     from ...dedup.parsing import PREFIX
 
     sections = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HELP = "Counts, hosts, similarities, memory, parameters"
 
-# Rows of hosts that a person is shown; a pipe and JSON get all.
+# Rows of hosts shown in a terminal; a pipe and JSON get all.
 _HOSTS = 20
 
 

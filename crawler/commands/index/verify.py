@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print what was read and what is wrong with it."""
+    """Print the counts and the faults of the index."""
     found = ask_index(settings, lambda index: index.verify())
     if options.json:
         plain = {"urls": found.urls, "kept": found.kept, "entries": dict(found.entries)}

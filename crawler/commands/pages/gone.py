@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _read_lines(source: str) -> Iterator[str]:
-    """The URLs in a file; empty lines and comments are passed over."""
+    """The URLs in a file; empty lines and comments are skipped."""
     from ..documents import read_document
 
     text = read_document(source, raw=True)

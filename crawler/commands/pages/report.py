@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     config = project_config(settings)
     if not options.json:
-        make_environment()  # what is missing is said before the index is read
+        make_environment()  # a missing library is an error before the index is read
     limits = Limits(clusters=options.clusters, comparisons=options.texts)
 
     async def read(index: DuplicateIndex) -> dict[str, Any]:

@@ -74,8 +74,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 async def _change(
     options: argparse.Namespace, index: DuplicateIndex
 ) -> dict[str, dict[str, dict[str, Any]]] | None:
-    """Do what is asked for, and return all rules, or those of one site; None if there is no rule
-    to remove.
+    """Change a rule if asked to; return the rules of all sites, or of one, by site.
+
+    None if there is no rule to remove.
     """
     from ...dedup.urls.parts import read_site
 

@@ -71,12 +71,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         await serve(index, host=options.host, port=options.port, token=token, announce=announce)
 
     with suppress(KeyboardInterrupt):
-        ask_index(settings, work, make=True)  # a crawl that comes later takes its seed
+        ask_index(settings, work, make=True)  # a later crawl takes the seed of a new index
     return Exit.FOUND
 
 
 def _parse_host(text: str) -> str:
-    if not text:  # which would open the page to all machines, as of a variable that is not set
+    if not text:  # an unset variable, for example, would open the page to all machines
         raise argparse.ArgumentTypeError("expects a name or an address, not an empty one")
     return text
 

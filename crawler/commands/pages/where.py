@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print where the text of the page lives, or the list of those that are gone."""
+    """Print the places of the page's text, or the list of all gone pages."""
     from ...dedup.errors import InputError
 
     if options.url is None:
@@ -153,7 +153,7 @@ def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     found = ask_index(settings, ask)
     if options.output is not None and not found and not ask_index(settings, has_pages):
-        return nothing_yet(index_config(settings).namespace)  # redirects that are there stay
+        return nothing_yet(index_config(settings).namespace)  # an existing map stays
     if options.output is None:
         _print_pages(found, options.format)
     else:

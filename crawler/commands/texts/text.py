@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print_blocks(blocks)
     elif is_terminal():
         print(*(make_printable(line.expandtabs()) for line in text.splitlines()), sep="\n")
-    else:  # as it is: the next program wants the text, not a picture of it
+    else:  # unchanged, for the next program
         print(text)
     if text.strip():
         return Exit.FOUND

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print the choices, the curve and what was asked for beside them."""
+    """Print the choices, the curve and, if asked for, the sample of the index."""
     from dataclasses import replace
 
     from ...dedup.analysis.tuning import list_choices
@@ -144,7 +144,7 @@ def _print_choices(config: DedupConfig, found: list[Choice], bins: list[Similari
     columns = ["choice", "bands", "rows", "recall", "false pos.", "false neg.", "bytes a page"]
     columns.append("of bands")
     title = f"Bands for threshold {config.threshold:g} out of {config.values} values"
-    if width < _WIDE:  # on its side
+    if width < _WIDE:  # transposed
         columns, *rows = map(list, zip(columns, *rows, strict=True))
     print_table(title, columns, rows)
     rows = [

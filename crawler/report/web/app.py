@@ -231,6 +231,6 @@ class Site:
         status = 400 if isinstance(error, InputError) else 503
         status = error.status_code if isinstance(error, HTTPException) else status
         text = error.detail if isinstance(error, HTTPException) else str(error)
-        if request.url.path.startswith("/static/"):  # for which nobody needs the token
+        if request.url.path.startswith("/static/"):  # needs no token
             return PlainTextResponse(text, status)
         return self._view.render_page(request, "failure.html", status=status, text=text)

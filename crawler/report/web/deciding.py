@@ -1,4 +1,4 @@
-"""Pages on which people decide: about a page, and which of a cluster stands for the others."""
+"""Pages on which people override decisions, and choose the original of a cluster."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-_MOST_FORM: Final = 50_000  # bytes, as a browser sends them: a letter of an address may take twenty
+_MOST_FORM: Final = 50_000  # bytes of a form; a character of an encoded URL may take twenty
 
 
 class Deciding:
-    """What people decide is written to the index at once."""
+    """Writes what people decide to the index at once."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._index = view.index
 
     async def list_overrides(self, request: Request) -> Response:
-        """What people decided."""
+        """The current overrides."""
         decided = await self._index.overrides()
         part, pager = part_of(request, sorted(decided.items()))
         return self._view.render_page(
@@ -35,7 +35,7 @@ class Deciding:
         )
 
     async def keep_override(self, request: Request) -> Response:
-        """Keep a person's override for a page, or take it back."""
+        """Store a person's override for a page, or remove it."""
         form = await self._view.read_form(request, _MOST_FORM)
         url, decision = _quote_url(form), form.get("decision", "")
         if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
@@ -45,7 +45,7 @@ class Deciding:
         return _redirect_back(url, decision)
 
     async def prefer_copy(self, request: Request) -> Response:
-        """Make a copy the page that stands for its cluster, by its text in the archive."""
+        """Make a copy the original of its cluster, with its text from the archive."""
         url = _quote_url(await self._view.read_form(request, _MOST_FORM))
         record = await self._index.show(url)
         if record is None or record.duplicate_of is None or record.gone:
@@ -61,7 +61,7 @@ class Deciding:
 
 
 def _quote_url(form: Mapping[str, str]) -> str:
-    """The address that a form is about, quoted there: browsers change line feeds and NULs."""
+    """The URL in a form, where it is quoted because browsers change line feeds and NULs."""
     return unquote(form.get("url", ""))
 
 

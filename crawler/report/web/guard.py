@@ -1,4 +1,4 @@
-"""Who may see the web page: a token, a check of the host, headers that bind the browser."""
+"""Protects the web page with a token, a check of the host, and headers for the browser."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
-_QUESTION: Final = "/find"  # of programs, which send their token and no origin
+_QUESTION: Final = "/find"  # for programs, which send their token and no origin
 _NO_TOKEN: Final = "This page needs its token. Open the URL that `scrapy dedup serve` printed.\n"
 
 
 class Guard:
-    """Stands in front of an application; lets nobody pass without the token.
+    """Passes requests with the token to an application, and refuses all others.
 
-    `name` is the host that the server was told to listen on: beside it, addresses of numbers and
-    ``localhost`` are answered, no other name, so that no foreign name can be made to mean this
-    machine (DNS rebinding).
+    `name` is the host that the server listens on. Requests to this name, to ``localhost`` and to IP
+    addresses are answered. Other names are refused, because they could be made to mean this machine
+    (DNS rebinding).
     """
 
     def __init__(self, app: ASGIApp, token: str, name: str) -> None:
@@ -61,14 +61,14 @@ class Guard:
         await answer(scope, receive, send_bound)
 
     def _refuse_request(self, request: Request) -> Response | None:
-        """What keeps a request from the application; None: nothing."""
+        """The answer to a request that must not reach the application; None if it may."""
         host = request.headers.get("host", "")
         if not self._is_own(host):
             return _make_refusal(f"This server does not serve the host {host!r}.\n", 421)
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         is_program = scheme.lower() == "bearer" and equal_secrets(bearer, self._token)
         origin, is_question = request.headers.get("origin"), request.url.path == _QUESTION
-        if is_question and not is_program:  # which no other site can make a browser be
+        if is_question and not is_program:  # other sites cannot make a browser send the token
             return _make_refusal(_NO_TOKEN, 403)
         if (
             request.method == "POST"
@@ -109,17 +109,17 @@ class Guard:
 
 
 def form_token(token: str) -> str:
-    """What every form carries, so that no other page can have written it."""
+    """The secret in every form, which proves that the form is from this web page."""
     return hmac.new(token.encode(), b"form", sha256).hexdigest()
 
 
 def equal_secrets(given: str, expected: str) -> bool:
-    """Whether two secrets are equal, found out in a time that tells nothing."""
+    """Whether two secrets are equal, compared in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
 def cookie_name(host: str) -> str:
-    """A cookie for each port: browsers do not tell ports apart."""
+    """The name of the cookie, with the port: browsers share cookies between ports."""
     return f"dedup-{host.rpartition(':')[2]}" if host.rpartition(":")[2].isdigit() else "dedup"
 
 

@@ -1,4 +1,4 @@
-"""What an index counts, as OpenMetrics."""
+"""The counts of an index as OpenMetrics."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PREFIX = "scrapy_neardup_"
 
 
 class Watched(NamedTuple):
-    """What is told beside an index's own counts.
+    """Metrics beside the index's own counts.
 
-    ``overrides`` are those of people, ``waiting`` pages that passed unchecked and wait in
-    ``DEDUP_DATA_DIR``, None where that cannot be read; ``servers`` the memory of each server, None
-    where they do not tell.
+    ``overrides`` is the number of overrides, and ``waiting`` the number of pages that passed
+    unchecked and wait in ``DEDUP_DATA_DIR``, None if it cannot be read. ``servers`` has the memory
+    of each server, None if unknown.
     """
 
     overrides: int
@@ -64,7 +64,7 @@ def _list_families(stats: IndexStats, watched: Watched) -> Iterator[Metric]:
         "Errors in crawls, by class.",
         labels=["namespace", "error"],
     )
-    # From 0 on, for Prometheus takes the first value of a series for none that has grown.
+    # From 0 on, because Prometheus does not take the first value of a series for growth.
     for name, count in {"ServerError": 0, **stats.errors}.items():
         errors.add_metric([*where, name], count)
     yield errors

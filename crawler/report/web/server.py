@@ -1,4 +1,4 @@
-"""Runs the web page until somebody ends it."""
+"""Runs the web page until a signal ends it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
 _MOST_CONNECTIONS: Final = 100
-_PATIENCE: Final = 30.0  # seconds in which a request has to come, and an answer to go
+_PATIENCE: Final = 30.0  # seconds in which a client must send a request, and take an answer
 
 
 async def serve(
@@ -30,10 +30,11 @@ async def serve(
     token: str,
     announce: Callable[[str], None],
 ) -> None:
-    """Serve the pages of an index until a signal ends it; port 0: any free one.
+    """Serve the pages of an index until a signal ends it; port 0 takes any free one.
 
-    `announce` is told the address, with the token, as soon as it answers. Raises
-    :class:`InputError` if it cannot listen there and :class:`MissingExtra` if a library is missing.
+    `announce` is called with the URL, which has the token, as soon as the server answers. Raises
+    :class:`InputError` if the server cannot listen there, and :class:`MissingExtra` if a library is
+    missing.
     """
     make_environment()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -49,28 +50,28 @@ async def serve(
             ws="none",
             loop="asyncio",
             lifespan="off",
-            log_level="error",  # what strangers send is no concern of whoever started this
+            log_level="error",  # no warnings about the requests of strangers
             access_log=False,
             server_header=False,
             proxy_headers=False,
             limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=3,
         )
-        listener.listen(_MOST_CONNECTIONS)  # from now on whoever connects is answered
+        listener.listen(_MOST_CONNECTIONS)  # from now on all connections are answered
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listener.getsockname()[1]}/?token={token}")
         server = uvicorn.Server(config)
         try:
             await server.serve(sockets=[listener])
-        except asyncio.CancelledError:  # on which it leaves its connections open by itself
+        except asyncio.CancelledError:  # uvicorn would leave its connections open
             await server.shutdown(sockets=[listener])
             raise
 
 
 class _Impatient(H11Protocol):
-    """Ends a connection on which no whole request comes, or no answer goes.
+    """Ends a connection that sends no whole request, or does not take its answer.
 
-    Those that stay would leave no room for more.
+    Otherwise such connections would take up all places.
     """
 
     _end: asyncio.TimerHandle
@@ -87,7 +88,7 @@ class _Impatient(H11Protocol):
     def on_response_complete(self) -> None:
         self._end.cancel()
         self._set_deadline()
-        super().on_response_complete()  # in which the next request may be there already
+        super().on_response_complete()  # this may handle the next request already
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -1,4 +1,4 @@
-"""Pages that show what would be: with another threshold, of a text that was never checked."""
+"""Pages that show what would be decided with another threshold, or about another text."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 _STEP: Final = 0.005  # of the slider
-# How far the slider goes below the threshold: farther the bands find next to nothing.
+# How far the slider goes below the threshold: farther down, the bands find next to nothing.
 _DOWN: Final = 60  # steps
 _STORY: Final = 0.5
-_LIMIT: Final = 10  # pages that a program is told of
-_MOST_FORM: Final = 3_000_000  # bytes, as a browser sends them: a letter may take nine
+_LIMIT: Final = 10  # pages in an answer to a program
+_MOST_FORM: Final = 3_000_000  # bytes of a form; an encoded character may take nine
 
 
 class Supposing:
-    """Nothing is changed by these."""
+    """Pages that change nothing."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -82,7 +82,7 @@ class Supposing:
         )
 
     async def find_nearest(self, request: Request) -> Response:
-        """The pages that a text is like, or else the kept pages nearest to it."""
+        """The pages that a text resembles, or else the kept pages nearest to it."""
         form = await self._view.read_form(request, _MOST_FORM)
         text = form.get("text", "")
         url, index = form.get("url", ""), self._view.index
@@ -107,7 +107,7 @@ class Supposing:
         )
 
     async def find_pages(self, request: Request) -> Response:
-        """The pages that the text sent is like, as JSON: what `scrapy dedup find --json` prints."""
+        """The pages that the text resembles, as JSON that `scrapy dedup find --json` prints."""
         body = await self._view.read_body(request, _MOST_FORM)
         content_type = request.headers.get("content-type", "")
         _, text = decode_body(body, content_type)
@@ -130,7 +130,7 @@ class Supposing:
 def _parse_number(
     request: Request, name: str, default: float, low: float, high: float = 1.0
 ) -> float:
-    """A number of the query from `low` to `high`; `default` for what is none."""
+    """A number of the query, limited to `low` and `high`; `default` if it is not a number."""
     try:
         value = float(request.query_params.get(name, ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What all pages of the web page share: the index, the archive, what is kept for a while, forms."""
+"""Shared by all pages of the web page: the index, the archive, cached surveys, and forms."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 PAGE: Final = 25
 MOST_FOUND: Final = 50
-# Kept pages that are compared with each other while somebody waits: two seconds of one processor.
+# Kept pages that are compared with each other in a request: two seconds of one processor.
 MOST_COMPARED: Final = 20_000
-# A survey reads the whole index: it is taken anew after so many seconds, and so many times what it
-# took.
+# A survey reads the whole index. It is taken anew after _FRESH seconds, or _PAUSE times the seconds
+# that it took if that is more.
 _FRESH: Final = 5.0
 _PAUSE: Final = 20
 _MOST_FIELDS: Final = 10  # of a form
@@ -53,10 +53,10 @@ class View:
     def check_current(
         self, page: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The page, which says so where the index is no more the one that was opened.
+        """The page, with an error if the opened index has been deleted or replaced.
 
-        One that was made since may have another seed, by which nothing in it would be found. None
-        at all, as after the start of a server that keeps no files, would look like an empty one.
+        A new index may have another seed, with which nothing would be found. Without an index, as
+        after a restart of a server that keeps no files, it would look empty.
         """
 
         async def shown(request: Request) -> Response:
@@ -85,8 +85,8 @@ class View:
             return self._survey
 
     async def read_stories(self, threshold: float) -> Stories | None:
-        """The kept pages in groups, by another threshold; None if they are too many for that."""
-        await self.take_surveys()  # at whose age these end as well
+        """The kept pages in groups, by another threshold; None if there are too many."""
+        await self.take_surveys()  # stories expire together with the survey
         if (await self.index.stats()).kept > MOST_COMPARED:
             return None
         async with self._surveying:
@@ -101,11 +101,11 @@ class View:
         self._survey = None
 
     async def read_titles(self, urls: list[str]) -> dict[str, str]:
-        """The titles of those of the URLs that are in the archive."""
+        """The titles of the archived ones of `urls`, by URL."""
         return await self.ask_archive(lambda archive: archive.titles(urls))
 
     async def ask_archive(self, question: Callable[[Archive], T]) -> T:
-        """What the archive answers, asked in a thread."""
+        """The answer of the archive to `question`, which runs in a thread."""
 
         def read() -> T:
             with Archive.of(self.config, self.index.digest) as archive:
@@ -114,7 +114,7 @@ class View:
         return await asyncio.to_thread(read)
 
     async def read_body(self, request: Request, most: int) -> bytes:
-        """What a request brings, up to `most` bytes."""
+        """The body of a request, up to `most` bytes."""
         body = b""
         try:
             async for chunk in request.stream():
@@ -126,7 +126,7 @@ class View:
         return body
 
     async def read_form(self, request: Request, most: int) -> dict[str, str]:
-        """The fields of a form of up to `most` bytes, which must be one of this page's."""
+        """The fields of a form of this web page, of up to `most` bytes."""
         body = await self.read_body(request, most)
         try:
             fields = parse_qs(body.decode("latin-1"), max_num_fields=_MOST_FIELDS)
@@ -140,7 +140,7 @@ class View:
     def render_page(
         self, request: Request, name: str, *, status: int = 200, **values: Any
     ) -> Response:
-        """A page made of the template of that name."""
+        """Render the template `name` as a page."""
         values |= {
             "path": request.url.path,
             "namespace": self.config.namespace,
@@ -151,7 +151,7 @@ class View:
 
 
 def part_of(request: Request, found: list[Any], **query: str) -> tuple[list[Any], dict[str, Any]]:
-    """The part of a list that a request asks for, and where the pages before and after it are."""
+    """The part of a list that a request asks for, and a pager with the URLs of its neighbours."""
     text = request.query_params.get("page", "1")
     last = max(1, -(-len(found) // PAGE))
     number = min(max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1, last)
