@@ -1,1 +1,1 @@
-"""Texts compared with each other, without an index."""
+"""Comparison of texts with each other, without an index."""

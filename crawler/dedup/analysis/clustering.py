@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ..fingerprint import Fingerprint
 
-# Representatives compared with one text, those that meet in most bands first; the latest so many
-# of each band. They bound the time that a crafted collection can take.
+# The most representatives that are compared with one text, those in most shared bands first, and
+# the most, the latest, that a band keeps. They bound the time for a crafted collection.
 _MOST_COMPARED: Final = 24
 _MOST_IN_BAND: Final = 256
 
@@ -63,10 +63,10 @@ def similar_pairs(
     Parameters
     ----------
     fingerprints
-        Of one :class:`~.fingerprint.Fingerprinter`, whose configuration has this *threshold*
+        Made by one :class:`~.fingerprint.Fingerprinter`, whose configuration has this *threshold*
         and so many *bits* to verify. Texts too short for a shingle are similar if equal.
     rule
-        That of the method of the configuration.
+        The rule of the configuration's method.
 
     Yields
     ------
@@ -87,28 +87,29 @@ def similar_pairs(
 def cluster_texts(
     fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int, rule: Rule = ANY_KEY
 ) -> list[Cluster]:
-    """Group a collection so that every text is similar to the one that stands for it.
+    """Group a collection so that every text is similar to the representative of its cluster.
 
-    The linkage is that of a star, built in the order of the collection: a text joins the cluster
-    of the most similar representative that reaches the threshold, or becomes a representative. It
-    never joins for being similar to another member. Single linkage, which does so, chains: A like
-    B, B like C, and at the end texts that share nothing in one cluster. Here, as the Jaccard
-    distance is a metric, any two members are at least ``2 * threshold - 1`` similar, up to the
-    error of the estimates. (Containment, the score of ``modulo``, is no metric: there the
-    representative has what each member says, and members may share nothing.) Complete linkage
-    would promise the threshold itself for all members, but needs all pairs. The order is that of
-    arrival, and not for example of the number of similar texts, because an index decides so too:
-    the representatives are the pages that a crawl in this order keeps.
+    Clusters are stars, built in the order of the collection: a text joins the cluster of the most
+    similar representative that reaches the threshold, or becomes a representative. It never joins
+    for being similar to another member. Single linkage, which allows that, chains: A resembles B, B
+    resembles C, and in the end texts that share nothing are in one cluster.
+
+    The Jaccard distance is a metric, so any two members are at least ``2 * threshold - 1`` similar,
+    up to the error of the estimates. (Containment, the score of ``modulo``, is no metric: the
+    representative contains each member, and members may share nothing.) Complete linkage would
+    guarantee the threshold for all members, but needs all pairs. The order is that of arrival, as
+    in an index: the representatives are the pages that a crawl in this order keeps.
 
     Time grows with the number of texts: each is compared with representatives that share a key
     with it, up to 24.
 
-    Parameters are those of :func:`similar_pairs`.
+    The parameters are as in :func:`similar_pairs`.
 
     Returns
     -------
     list of Cluster
-        In the order of their representatives; a text like no other is a cluster without members.
+        In the order of their representatives; a text without similar ones is a cluster without
+        members.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def _find_candidates(known: dict[int, list[int]], groups: Iterable[int]) -> list
 
 
 def _estimate_pair(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Estimate | None:
-    """The similarity of two texts, None where they are no candidates or do not compare."""
+    """The similarity of two texts; None if they are not candidates or cannot be compared."""
     if known.exact == new.exact:
         return Estimate.certain(1.0)
     shared = rule.matches(new.bands, known.bands)
@@ -161,10 +162,9 @@ def _estimate_pair(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) 
 
 
 def _list_groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:
-    """For each text the groups it is in: of all texts with one key, or with one exact hash.
+    """Yield the groups of each text: all texts with one key, or one exact hash, are a group.
 
-    Groups of one are left out; hardly any others are left, so that what follows needs no table
-    of all keys.
+    Groups of a single text are left out. Few groups remain, so callers need no table of all keys.
     """
     if not fingerprints:
         return
@@ -198,7 +198,10 @@ def _list_groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Ite
 def _number_shared(
     column: NDArray[np.uint64], used: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], int]:
-    """A number for each value that several of the *used* places have, -1 elsewhere; how many."""
+    """Number the values that occur at several of the *used* places; -1 at all other places.
+
+    Returns the numbers, shape (places,), and how many different values there are.
+    """
     groups = np.full(len(column), -1, np.int64)
     _, inverse, counts = np.unique(column[used], return_inverse=True, return_counts=True)
     several = counts > 1

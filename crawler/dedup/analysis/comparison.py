@@ -68,8 +68,8 @@ def smallest_overlap(a: ShingleArray, b: ShingleArray, count: int) -> Overlap:
     """The overlap of the *count* smallest shingles of two texts.
 
     *a* and *b* are uint64, sorted, each shingle once. This is the measure of the lecture's script,
-    whose union counts common shingles twice; :class:`~.sketches.SmallestN` estimates the Jaccard
-    coefficient from the same numbers.
+    where the union counts common shingles twice. :class:`~.sketches.SmallestN` estimates the
+    Jaccard coefficient from the same numbers.
 
     >>> ten = np.arange(10, dtype=np.uint64)
     >>> smallest_overlap(ten, ten + np.uint64(3), 10)
@@ -81,7 +81,7 @@ def smallest_overlap(a: ShingleArray, b: ShingleArray, count: int) -> Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How alike text *b* is to text *a*.
+    """How similar text *b* is to text *a*.
 
     Attributes
     ----------
@@ -90,26 +90,26 @@ class Comparison:
     lines
         Lines in common as ``diff`` finds them; None if there are too many to compare.
     smallest
-        Common ones of the shingles with the smallest hashes.
+        The overlap of the shingles with the smallest hashes.
     jaccard, a_in_b, b_in_a
         Resemblance, and containment both ways, of all shingles.
     hybrid
-        Resemblance of a as it is, and b corrected where it does not match a, as in the DSound
+        Resemblance of a as written, and b corrected where it does not match a, as in the DSound
         paper; None unless texts are corrected by a phonetic code.
     sketch, odd
-        What the sketch of the configured method and the odd sketch (of ``two-stage``, its simhash)
-        estimate. ``odd`` is what an index decides by; None where the two texts differ so much in
-        length that it does not compare. With ``modulo`` and its score of containment an index
+        The estimates by the sketch of the configured method, and by the odd sketch (for
+        ``two-stage``, its simhash). An index decides by ``odd``; None if the two texts differ too
+        much in length to be compared. With ``modulo`` and its score of containment, an index
         decides by ``sketch``.
     found
-        Probability that an index takes b for a candidate, if a is in it.
+        The probability that b is a candidate in an index that has a.
     verdict
-        What it would then say of b: exact, near, unique or short.
+        The verdict on b in such an index: exact, near, unique or short.
     changes
-        The words that differ; None if they are very many.
+        The words that differ; None if there are very many.
     whole
-        Whether each of the texts was all of it, or the beginning of a longer one. What may follow
-        in that is among no ``changes``; all else is of the texts as they are.
+        Whether each text is complete, or the beginning of a longer one. Words that may follow the
+        end of a beginning do not count as ``changes``; all other values are of the texts as given.
     """
 
     words: tuple[int, int]
@@ -140,8 +140,8 @@ def compare_texts(
 ) -> Comparison:
     """Compare two texts with the shingles, sketches, bands and threshold of *config*.
 
-    The hash functions are those of its seed, or of seed 1. An index that drew its own seed has
-    other estimates, neither better nor worse.
+    The hash functions have its seed, or seed 1. An index that drew its own seed has other
+    estimates, neither better nor worse.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def compare_texts(
 
 
 def _is_short(words: list[str], config: DedupConfig) -> bool:
-    """Whether a text is shorter than a shingle, and so in no band."""
+    """Whether a text is shorter than a shingle, and therefore in no band."""
     units = len(words) if config.shingle_unit == "word" else len(" ".join(words))
     return units < config.shingle_size
 
@@ -238,7 +238,7 @@ def _candidate_probability(
 ) -> float:
     """The probability that b is a candidate, over the choice of hash functions.
 
-    By the formula of the bands; methods without bands are asked, with one seed after the other.
+    It follows from the bands; for methods without bands it is measured with several seeds.
     """
     share = found_share(config, exactly)
     if share is not None:

@@ -1,4 +1,4 @@
-"""In which lines and words two texts differ."""
+"""Finds the lines and words in which two texts differ."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Beyond, the longest common subsequence would take more than some seconds.
+# For more pairs of lines, the longest common subsequence would take more than some seconds.
 _MOST_LINE_PAIRS: Final = 2_500_000_000
-# Words taken away or added, beyond which two texts are not told apart word by word.
+# Removed and added words, beyond which two texts are not compared word by word.
 _MOST_CHANGED: Final = 1000
 # Changes with fewer equal words between them read better as one.
 _BRIDGE: Final = 2
@@ -39,7 +39,7 @@ class Overlap(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Words ``removed`` from the first text, those ``added`` in their place, and their context."""
+    """Words ``removed`` from the first text, words ``added`` in their place, and the context."""
 
     before: tuple[str, ...]
     removed: tuple[str, ...]
@@ -50,8 +50,8 @@ class Change(NamedTuple):
 def line_overlap(a: str, b: str) -> Overlap | None:
     """The lines that two texts share in order, as ``diff`` finds them.
 
-    ``union`` is the number of lines of both texts, ``intersection`` that without the lines that a
-    shortest ``diff`` lists. None for texts of too many lines to be compared in seconds.
+    ``union`` is the number of lines of both texts, and ``intersection`` is ``union`` minus the
+    lines that a shortest ``diff`` lists. None for texts with too many lines to compare in seconds.
 
     >>> line_overlap("1\\n2\\n3\\n4", "1\\n2\\n4\\n5")
     Overlap(union=8, intersection=6)
@@ -60,7 +60,7 @@ def line_overlap(a: str, b: str) -> Overlap | None:
     union = len(lines_a) + len(lines_b)
     start, end_a, end_b = _trim_common_ends(lines_a, lines_b)
     equal = len(lines_a) - (end_a - start)
-    # A line that only one of them has is in no common subsequence.
+    # A line that only one text has is in no common subsequence.
     shared = set(lines_a[start:end_a]) & set(lines_b[start:end_b])
     numbers = {line: number for number, line in enumerate(shared)}
     ids_a = [numbers[line] for line in lines_a[start:end_a] if line in shared]
@@ -75,7 +75,7 @@ def _split_lines(text: str) -> list[str]:
 
 
 def _trim_common_ends(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int, int]:
-    """Where two sequences begin to differ, and where in each that ends."""
+    """The place where two sequences begin to differ, and the end of the difference in each."""
     shorter = min(len(a), len(b))
     start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     rest = shorter - start
@@ -102,9 +102,9 @@ def word_changes(
 ) -> list[Change] | None:
     """The fewest changes that turn words *a* into words *b*, in their order.
 
-    None for texts that differ in more than 1,000 words, where a list would be of no use. A text
-    that is not *whole* is the beginning of a longer one: what the other has beyond its end does
-    not count as a change.
+    None for texts that differ in more than 1,000 words, because such a list would be of no use. A
+    text that is not *whole* is the beginning of a longer one: words of the other text beyond its
+    end are not changes.
 
     Source: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986.
 
@@ -115,7 +115,7 @@ def word_changes(
     []
     """
     start, end_a, end_b = _trim_common_ends(a, b)
-    if not all(whole):  # what ends alike may do so behind the end of the other
+    if not all(whole):  # equal ends may lie beyond the end of the other text
         end_a, end_b = len(a), len(b)
     steps = _shortest_edit(a[start:end_a], b[start:end_b], whole)
     if steps is None:
@@ -142,7 +142,7 @@ def word_changes(
 def _complete_last_words(
     last: list[int], a: Sequence[str], b: Sequence[str], whole: tuple[bool, bool]
 ) -> None:
-    """Put beside the last words of a text that was cut what the other has in their place."""
+    """Extend the last change, at the end of a cut text, by the other text's words in that place."""
     a_from, a_to, b_from, b_to = last
     if not whole[0] and a_to == len(a):
         last[3] = max(b_to, min(b_from + a_to - a_from, len(b)))
@@ -153,11 +153,11 @@ def _complete_last_words(
 def _shortest_edit(
     a: Sequence[str], b: Sequence[str], whole: tuple[bool, bool]
 ) -> list[tuple[int, int, bool]] | None:
-    """Steps (place in a, place in b, whether b's word comes or else a's goes), in order.
+    """The steps of a shortest edit: place in a, place in b, and whether a word of b is added.
 
-    They end where a text ends that is not whole.
+    Otherwise, a word of a is removed. The steps end where a text ends that is not whole.
     """
-    furthest = {1: 0}  # on each diagonal x - y, the furthest x that so many steps reach
+    furthest = {1: 0}  # diagonal x - y → the furthest x that can be reached in `steps`
     history = []
     for steps in range(min(_MOST_CHANGED, len(a) + len(b)) + 1):
         history.append(furthest.copy())
@@ -176,7 +176,7 @@ def _shortest_edit(
 
 
 def _adds_word(furthest: dict[int, int], diagonal: int, steps: int) -> bool:
-    """Whether the step that comes furthest on a diagonal takes a word of b."""
+    """Whether the step that gets furthest on a diagonal adds a word of b."""
     if abs(diagonal) == steps:
         return diagonal == -steps
     return furthest[diagonal - 1] < furthest[diagonal + 1]
@@ -187,7 +187,7 @@ def _position_after(furthest: dict[int, int], diagonal: int, adds: bool) -> int:
 
 
 def _trace_steps(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
-    """The steps that led to (x, y), read backwards from what each step had reached."""
+    """The steps that led to (x, y), traced back through the history of furthest places."""
     way = []
     for steps in range(len(history) - 1, 0, -1):
         diagonal = x - y

@@ -1,6 +1,6 @@
-"""All similar pairs of a collection by their exact Jaccard coefficient, by an inverted index.
+"""All similar pairs of a collection by their exact Jaccard coefficient, with an inverted index.
 
-Nothing is estimated by sketches or missed by bands: an oracle for tuning those.
+Sketches estimate nothing and bands miss nothing here, so it is an oracle for tuning both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ..sketches.hashing import ShingleArray
 
-_MOST_AT_ONCE: Final = 1 << 22  # shingles of candidates that are looked at in one step
-_ROUNDING: Final = 1e-9  # by which a product of floats may be above the whole number that is meant
+_MOST_AT_ONCE: Final = 1 << 22  # shingles of candidates that are counted in one step
+_ROUNDING: Final = 1e-9  # the most by which rounding can lift a product above a whole number
 
 
 def exact_pairs(
@@ -29,16 +29,15 @@ def exact_pairs(
 ) -> Iterator[Pair]:
     """All pairs of texts whose Jaccard coefficient reaches *threshold*, with the coefficient.
 
-    Shingles are put in one order, the rarest first. Two sets that are similar enough share one of
-    the first |A| - t |A| + 1 of each (Chaudhuri, Ganti and Kaushik 2006, section 4; Bayardo, Ma and
-    Srikant 2007): only these are in the inverted index, and the pairs that it finds are counted
-    out. So time grows with the pairs that share a rare shingle; the lower the threshold, the more
-    do.
+    Shingles are ordered, the rarest first. Two sets that are similar enough share one of the first
+    |A| - t |A| + 1 of each (Chaudhuri, Ganti and Kaushik 2006, section 4; Bayardo, Ma and Srikant
+    2007). Only these are in the inverted index, and the pairs that it finds are counted exactly. So
+    time grows with the pairs that share a rare shingle: the lower the threshold, the more.
 
     Parameters
     ----------
     shingles
-        Of each text the hashes, sorted and each once. A text without any is like no other.
+        The hashes of each text, sorted and each once. A text without any is in no pair.
     threshold
         Above 0, up to 1.
     told
@@ -47,7 +46,7 @@ def exact_pairs(
     Yields
     ------
     Pair
-        In the order of ``second``, then of ``first``; as :func:`~.clustering.similar_pairs` does.
+        In the order of ``second``, then of ``first``, as in :func:`~.clustering.similar_pairs`.
 
     Notes
     -----
@@ -64,7 +63,7 @@ def exact_pairs(
     ends = np.cumsum(sizes)
     ranks, kinds = _rank_shingles(shingles, ends)
     postings, starts = _index_prefixes(ranks, sizes, ends, threshold, kinds)
-    fill = starts[:-1].copy()  # of each list so much is of texts that came before
+    fill = starts[:-1].copy()  # the end of the earlier texts in each list
     own = np.zeros(kinds, np.bool_)
     for number in range(len(shingles)):
         told(number)
@@ -90,12 +89,12 @@ def exact_pairs(
 
 
 def _least(threshold: float, sizes: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """How many shingles the smaller of two texts has at the least, if they are similar enough."""
+    """The least number of shingles of the smaller text, if two texts are similar enough."""
     return np.maximum(sizes, size) * (threshold - _ROUNDING)
 
 
 def _prefix_size(size: Any, threshold: float) -> Any:
-    """How many of a text's first shingles, one of which every similar text has among its own."""
+    """The length of a text's prefix, in which every similar text has a shingle."""
     shared = np.ceil(size * (threshold - _ROUNDING))  # at the least
     return np.minimum(size - shared + 1, size).astype(np.int64)
 
@@ -103,7 +102,7 @@ def _prefix_size(size: Any, threshold: float) -> Any:
 def _rank_shingles(
     shingles: Sequence[ShingleArray], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint32], int]:
-    """The shingles of all texts, one after the other, each text's by their ranks; how many ranks.
+    """The ranks of the shingles of all texts, sorted in each text, and the number of ranks.
 
     The rarest shingle has rank 0.
     """
@@ -129,7 +128,7 @@ def _index_prefixes(
     threshold: float,
     kinds: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The texts that have a shingle in their prefix, by its rank; where the list of each starts."""
+    """The texts that have each rank in their prefix, in one array, and the start of each list."""
     lengths = _prefix_size(sizes, threshold)
     lengths[sizes == 0] = 0
     texts = np.repeat(np.arange(sizes.size, dtype=np.uint32), lengths)
@@ -144,7 +143,7 @@ def _index_prefixes(
 def _split_by_size(
     texts: NDArray[np.uint32], sizes: NDArray[np.int64]
 ) -> Iterator[NDArray[np.uint32]]:
-    """The texts in parts that have a bounded number of shingles, or are one text."""
+    """Split texts into parts with a bounded number of shingles, or of a single text."""
     steps = np.cumsum(sizes[texts]) // _MOST_AT_ONCE
     return iter(np.split(texts, np.flatnonzero(np.diff(steps)) + 1))
 
@@ -155,7 +154,7 @@ def _count_shared(
     starts: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Of each text, at its start among `ranks`, how many shingles are among the `own`."""
+    """For each text, which begins at its start in `ranks`, the number of shingles in `own`."""
     before = np.cumsum(sizes) - sizes
     places = np.arange(int(sizes.sum())) + np.repeat(starts - before, sizes)
     return np.asarray(np.add.reduceat(own[ranks[places]], before, dtype=np.int64))

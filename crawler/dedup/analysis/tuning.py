@@ -1,4 +1,4 @@
-"""What a choice of bands finds, misses and costs: the figures behind ``DEDUP_BANDS``."""
+"""The pairs that bands find and miss, and their cost: the figures behind ``DEDUP_BANDS``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SIGMAS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Bands of a sketch, and the errors and costs to expect of them.
+    """Bands of a sketch, with their expected errors and costs.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Choice:
 def list_choices(
     config: DedupConfig, *, false_positives: float, false_negatives: float
 ) -> list[Choice]:
-    """The bands of an index with that *config*, and those by the weights of the errors.
+    """The bands of an index with that *config*, and those with the least weighted error.
 
     Bands that the settings name come first; then the fewest that find enough, if there are any.
 
@@ -101,7 +101,7 @@ def list_choices(
     except ValueError:  # too few values for the threshold, for which only set bands can do
         if not config.bands:
             raise
-    if threshold < 1:  # else every pair but equal ones is below the threshold
+    if threshold < 1:  # otherwise every pair except equal texts is below the threshold
         weighed = choose_bands(
             threshold,
             values,
@@ -129,7 +129,7 @@ def found_share(config: DedupConfig, similarity: float) -> float | None:
 
 
 def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.float64]:
-    """Similarities of all pairs of sketched pages that have their sampling level in common.
+    """Similarities of all pairs of sketched pages with the same sampling level.
 
     Parameters
     ----------
@@ -166,9 +166,9 @@ def _of_simhashes(bits: int) -> NDArray[np.float64]:
 def floor_of_pairs(sketches: Iterable[OddSketch], bits: int) -> float:
     """The similarity below which some estimates of :func:`pair_similarities` say little.
 
-    Of odd sketches that is :func:`floor_of_odd` of the one with the most members. Of two simhashes
-    of sets that share nothing each bit differs with probability 1/2: it is the estimate if three
-    standard deviations fewer do.
+    For odd sketches, it is :func:`floor_of_odd` of the sketch with the most members. In simhashes
+    of two sets that share nothing, each bit differs with probability 1/2. For these, the floor is
+    the estimate if three standard deviations fewer bits differ than expected.
     """
     most = 0
     for sketch in sketches:
@@ -204,9 +204,9 @@ def _estimate_resemblance(
 class SimilarityBin:
     """Pairs in the index whose similarity is from ``low`` up to ``high``.
 
-    ``near_duplicates`` are pages dropped for it, ``missed`` as many as the S-curve lets expect to
-    have been missed beside them, ``pairs`` pairs of a sample of kept pages; None where the sketches
-    cannot tell.
+    ``near_duplicates`` counts the dropped pages, ``missed`` the pages that were missed besides, as
+    expected from the S-curve; None where the sketches cannot tell. ``pairs`` counts pairs of a
+    sample of kept pages.
     """
 
     low: float
@@ -219,12 +219,12 @@ class SimilarityBin:
 def similarity_bins(
     choice: Choice, histogram: Mapping[str, int], pairs: Iterable[float], floor: float
 ) -> list[SimilarityBin]:
-    """Counts of similarities in steps of 0.05 from *floor* on, all below it in the first bin.
+    """Count similarities in bins of 0.05 from *floor* on; the first bin has all below it.
 
     Parameters
     ----------
     histogram
-        Similarities, rounded down to hundredths, and how many near-duplicates had them.
+        Similarities, rounded down to hundredths → numbers of near-duplicates.
     pairs
         Similarities of pairs of kept pages.
 
@@ -240,7 +240,8 @@ def similarity_bins(
     """
     first = min(math.ceil(floor * _BINS_IN_ONE), _BINS_IN_ONE - 1)
     edges = [0.0, *(step / _BINS_IN_ONE for step in range(max(first, 1), _BINS_IN_ONE + 1))]
-    # What is rounded down to hundredths lies half of one higher on average, and 1.0 in the last.
+    # Values rounded down to hundredths are on average half a hundredth higher; 1.0 is in the last
+    # bin.
     similar = np.array([float(name) + 0.005 for name in histogram])
     weights = np.array(list(histogram.values()))
     near, _ = np.histogram(np.minimum(similar, 1.0), edges, weights=weights)

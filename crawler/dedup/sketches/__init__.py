@@ -1,4 +1,4 @@
-"""Sketches: a page's shingles in a few hundred numbers, by any of several methods."""
+"""Sketches: a page's shingles summarised in a few hundred numbers, by one of several methods."""
 
 from .fast import FastSimilaritySketch
 from .method import BandedMethod, Method, SketchArray

@@ -1,9 +1,10 @@
-"""Anchors: the few shingles of a text by which it is found inside another, or another inside it.
+"""Anchors: a few shingles of a text, by which texts that contain each other are found.
 
-In every window of a text's shingles, in the order of the text, the one with the smallest hash is
-an anchor (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing: local algorithms for document
-fingerprinting", 2003). Windows within a passage have the same anchors in whatever text the passage
-is. With each anchor come a few bits of the shingles around it: they tell how much of it a text has.
+In every window of a text's shingles, in the order of the text, the shingle with the smallest hash
+is an anchor (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing: local algorithms for document
+fingerprinting", 2003). A window within a passage has the same anchor in every text that has the
+passage. Each anchor comes with checks: a few bits of the shingles around it, which show how much of
+the surroundings another text has.
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ if TYPE_CHECKING:
     from .hashing import ShingleArray
 
 SIZE: Final = 5  # words in a shingle, whatever the sketching method compares
-LEAST_WORDS: Final = 100  # of a text with anchors: what is shorter stands in too many pages
+LEAST_WORDS: Final = 100  # of a text with anchors: shorter texts occur in too many pages
 WINDOW: Final = 146  # shingles of 150 words
-TIMES: Final = 11  # as long may a page be as a passage in it: ten times, and some more
+TIMES: Final = 11  # a page may be ten times as long as a passage in it, and somewhat longer
 STORED_BYTES: Final = 8  # key and checks
 
-# A page of 18,700 words and more is searched for passages of that part of it, so that no page has
-# more than a few hundred anchors.
+# From 18,700 words on, the window is this part of the page, so that no page has more than a few
+# hundred anchors.
 _MOST_WINDOWS: Final = 128
 _MOST: Final = 512
 _OCCURRENCES: Final = 16  # of one anchor
-_MOST_PLACES: Final = 64  # among which these are chosen
+_MOST_PLACES: Final = 64  # places from which the occurrences are chosen
 _MOST_STORED: Final = 64
-_LONGEST: Final = 0xFFFF  # reach that two bytes can tell
+_LONGEST: Final = 0xFFFF  # the largest reach in two bytes
 _PACKED: Final = struct.Struct(">I4sH")
 _STORED: Final = struct.Struct(">I4s")
 _KEY_MASK: Final = (1 << TABLE_KEY_BITS) - 1
 _OFFSETS: Final = np.array((-72, -52, -34, -16, 16, 34, 52, 72))
-_TRIALS: Final = 6  # that an anchor and its checks are worth
-_CHECK_SHIFT: Final = np.uint64(40)  # away from the bits of keys, and from those that are small
+_TRIALS: Final = 6  # independent trials that an anchor with its checks counts for
+_CHECK_SHIFT: Final = np.uint64(40)  # apart from the bits of keys, and from those that are small
 _VALUES: Final = np.uint64(15)  # of a check; 0 stands for a place outside the text
 
 
@@ -54,9 +55,9 @@ class ShareEstimate(NamedTuple):
     share
         The estimate, 0 to 1.
     anchors
-        The number of anchors that it rests on, with their checks.
+        The number of anchors, with their checks, that it is estimated from.
     error
-        Its standard error.
+        The standard error of the estimate.
     """
 
     share: float
@@ -70,9 +71,9 @@ class Anchor(NamedTuple):
     Attributes
     ----------
     key
-        Its table key.
+        The shingle's table key.
     checks
-        Four bits of each of eight shingles around it; 0 where the text has none.
+        Four bits of each of eight shingles around it; 0 outside the text.
     reach
         The size of the largest window in which its hash is the smallest, in shingles.
     """
@@ -83,11 +84,11 @@ class Anchor(NamedTuple):
 
 
 def find_anchors(hashes: ShingleArray) -> bytes:
-    """The anchors of a text, packed, by its shingles in the order of the text.
+    """The packed anchors of a text, from its shingles in the order of the text.
 
-    A text of less than :data:`LEAST_WORDS` words has none. All of them serve to look for the text
-    in others, and for others in it; an index keeps those of :func:`stored_anchors`. A shingle that
-    is an anchor in several places is listed once for each, with the checks of that place.
+    A text of less than :data:`LEAST_WORDS` words has none. All anchors are used to look for pages
+    that contain the text or are contained in it; an index keeps only :func:`stored_anchors`. A
+    shingle that is an anchor at several places is listed for each, with the checks of that place.
     """
     count = len(hashes)
     if count + SIZE - 1 < LEAST_WORDS:
@@ -108,7 +109,7 @@ def find_anchors(hashes: ShingleArray) -> bytes:
     return b"".join(packed[:_MOST])
 
 
-@lru_cache(maxsize=256)  # a page is compared with several
+@lru_cache(maxsize=256)  # each page is compared with several others
 def read_anchors(packed: bytes) -> tuple[Anchor, ...]:
     """Unpack the anchors that :func:`find_anchors` has packed."""
     return tuple(Anchor(*one) for one in _PACKED.iter_unpack(packed))
@@ -117,14 +118,14 @@ def read_anchors(packed: bytes) -> tuple[Anchor, ...]:
 def stored_anchors(packed: bytes, words: int) -> bytes:
     """The anchors that an index keeps for a page of so many words, with their keys and checks.
 
-    These are the smallest in a window of a tenth of the page.
+    They are the anchors for a window of about a tenth of the page.
     """
     found = _of_windows(packed, _window_of(words))[:_MOST_STORED]
     return b"".join(_STORED.pack(one.key, one.checks) for one in found)
 
 
 def anchor_keys(stored: bytes) -> list[bytes]:
-    """The table keys of anchors that an index keeps, 4 bytes each, each once.
+    """The distinct table keys, 4 bytes each, of anchors that an index keeps.
 
     >>> anchor_keys(b"\\0\\0\\0\\7many")
     [b'\\x00\\x00\\x00\\x07']
@@ -134,7 +135,7 @@ def anchor_keys(stored: bytes) -> list[bytes]:
 
 
 def asked_keys(packed: bytes) -> list[bytes]:
-    """The table keys by which others are looked for, of packed anchors: 4 bytes each, each once."""
+    """The distinct table keys, 4 bytes each, of all packed anchors, to look for other pages."""
     return list(dict.fromkeys(one.key.to_bytes(4) for one in read_anchors(packed)))
 
 
@@ -153,13 +154,13 @@ def are_stored(stored: bytes) -> bool:
 
 
 def _are_keys(keys: list[int]) -> bool:
-    """Whether these are table keys, equal ones one behind the other."""
+    """Whether these are valid table keys, with equal ones next to each other."""
     different = sum(1 for _ in groupby(keys))
     return different == len(set(keys)) and max(keys, default=0) <= _KEY_MASK
 
 
 def mask_anchors(packed: bytes, mask: int) -> bytes:
-    """Packed anchors under other keys."""
+    """Packed anchors with their keys XORed with `mask`."""
     return b"".join(
         _PACKED.pack(one.key ^ (mask & _KEY_MASK), one.checks, one.reach)
         for one in read_anchors(packed)
@@ -169,7 +170,7 @@ def mask_anchors(packed: bytes, mask: int) -> bytes:
 def share_in_known(packed: bytes, stored: bytes, known_words: int) -> ShareEstimate:
     """Estimate the share of a page's shingles that a known longer page has.
 
-    The index keeps the anchors of that page, which has so many words.
+    `stored` are the anchors that the index keeps of that page, which has `known_words` words.
     """
     wanted = [(one.key, one.checks) for one in _of_windows(packed, _window_of(known_words))]
     return _estimate_share(wanted, list(_STORED.iter_unpack(stored)))
@@ -182,15 +183,15 @@ def share_of_known(packed: bytes, stored: bytes) -> ShareEstimate:
 
 
 def _window_of(words: int) -> int:
-    """The window by which an index knows a page of so many words."""
+    """The size of the window for the stored anchors of a page of so many words."""
     return min(max(WINDOW, words // TIMES - SIZE + 1), _LONGEST)
 
 
-@lru_cache(maxsize=256)  # a page is compared with several
+@lru_cache(maxsize=256)  # each page is compared with several others
 def _of_windows(packed: bytes, window: int) -> tuple[Anchor, ...]:
-    """The anchors of windows of that size."""
+    """The anchors for windows of that size."""
     anchors = read_anchors(packed)
-    # Of a text that is shorter than the window, its least shingle is the one.
+    # A text that is shorter than the window has one: its shingle with the smallest hash.
     least = min(window, max((one.reach for one in anchors), default=0))
     return tuple(one for one in anchors if one.reach >= least)
 
@@ -198,13 +199,14 @@ def _of_windows(packed: bytes, window: int) -> tuple[Anchor, ...]:
 def _estimate_share(
     wanted: Sequence[tuple[int, bytes]], there: Sequence[tuple[int, bytes]]
 ) -> ShareEstimate:
-    """The share of shingles that are in another text, from the anchors and checks that are.
+    """Estimate the share of shingles in another text from the shares of anchors and checks there.
 
-    The checks of an anchor that is missing are missing, too: of a share c of the shingles the share
-    c of the anchors is there, and of the checks the share c². Of equal checks one in 15 is chance.
-    Where the other text has an anchor at several places, the most equal one counts.
+    If the other text has a share c of the shingles, it has the share c of the anchors and c² of the
+    checks, because the checks of a missing anchor are missing, too. One in 15 checks is equal by
+    chance. If the other text has an anchor at several places, the one with most equal checks
+    counts.
     """
-    own = {key: around.hex() for key, around in reversed(wanted)}  # of several places the first
+    own = {key: around.hex() for key, around in reversed(wanted)}  # the first place of each key
     others: dict[int, list[str]] = {}
     for key, around in there:
         if key in own:
@@ -217,18 +219,18 @@ def _estimate_share(
     )
     share = 0.0
     if found:
-        # The root of a quadratic equation, which for a text without checks is linear.
+        # Solves anchors * c + checks * c² = found.
         share = found / anchors
         if checks:
             share = (sqrt(anchors * anchors + 4 * checks * found) - anchors) / (2 * checks)
-    # The error is that of the rule of succession, with fewer trials than there are checks: what
-    # stands around one anchor is there, or is missing, together.
+    # The error follows from the rule of succession, with fewer trials than there are checks,
+    # because the surroundings of an anchor are mostly there, or missing, as a whole.
     mean = (found + 1) / (anchors + checks + 2)
     return ShareEstimate(share, anchors, sqrt(mean * (1 - mean) / (_TRIALS * max(1, anchors))))
 
 
 def _find_places(hashes: ShingleArray, least: ShingleArray) -> list[int]:
-    """Where hashes stand that are the least of a window, in order; of very many equal ones some."""
+    """The places, in order, of hashes that are the least of a window; some of very many equal."""
     changes = np.flatnonzero(least[1:] != least[:-1])
     values = np.unique(least[[*changes, -1]])
     found = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
@@ -241,8 +243,9 @@ def _find_places(hashes: ShingleArray, least: ShingleArray) -> list[int]:
 
 
 def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
-    """The least hash of each window, in as many steps as there are hashes: those of blocks as long
-    as a window, from their start and from their end (van Herk 1992).
+    """The least hash of each window, in time linear in the number of hashes (van Herk 1992).
+
+    It combines running minima from the start and from the end of blocks as long as a window.
     """
     count = len(hashes)
     blocks = -(-count // window)
@@ -256,10 +259,9 @@ def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
 
 
 def _measure_reaches(values: list[int], places: list[int], count: int) -> list[int]:
-    """The largest window whose least each of these is; of equal ones the first in a window is.
+    """The size of the largest window in which each value is the least; of equal ones, the first.
 
-    What ends the window of one that is the least of any is the next that is less, which is the
-    least of another itself.
+    Only window minima are needed: the next smaller value ends a window, and is a minimum itself.
     """
     ends = [count] * len(values)
     starts = [-1] * len(values)
@@ -273,7 +275,7 @@ def _measure_reaches(values: list[int], places: list[int], count: int) -> list[i
 
 
 def _read_checks(hashes: ShingleArray, places: np.ndarray) -> list[bytes]:
-    """Four bits of each of the shingles around each place, two of them in a byte."""
+    """Four bits of each of the eight shingles around each place, two shingles to a byte."""
     around = places[:, None] + _OFFSETS
     is_inside = (around >= 0) & (around < len(hashes))
     bits = (hashes[np.where(is_inside, around, 0)] >> _CHECK_SHIFT) % _VALUES + np.uint64(1)

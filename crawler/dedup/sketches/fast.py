@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _EMPTY: Final = np.uint64(2**64 - 1)
 _32: Final = np.uint64(32)
-# Order within a bin is that of the low 56 bits of a hash. The eight above hold the round, so that
-# the least key of a bin is of its first round.
+# A key has the round in its upper eight bits and a hash in the lower 56. So the least key of a bin
+# is from the first round that reached it, and has the smallest hash of that round.
 _ORDER_BITS: Final = np.uint64(56)
 _ORDER: Final = np.uint64((1 << 56) - 1)
 _MOST_ROUNDS: Final = 255
 # Rounds of many texts are drawn together until they throw this many shingles at each bin. Fewer
-# cost more calls of numpy, more cost hashes that nobody needs.
+# cost more calls of numpy, more cost unused hashes.
 _THROWN_AT_EACH: Final = 2
 # Shingles of one text worked on at a time.
 _PIECE: Final = 1 << 18
@@ -49,7 +49,7 @@ class FastSimilaritySketch(BandedMethod):
     the bin: shingle hashes are random already, which is what pairwise independence needs to behave
     like full randomness (Mitzenmacher, Vadhan, "Why simple hash functions work", 2008).
 
-    A sketch is uint32 of shape (num_hashes,): of the winner's hash 32 bits that say nothing of its
+    A sketch is uint32 of shape (num_hashes,): 32 bits of the winner's hash, independent of its
     rank.
     """
 
@@ -60,8 +60,8 @@ class FastSimilaritySketch(BandedMethod):
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
         self._multipliers = draw_multipliers(2 * num_hashes, seed)
-        # So many for each bin leave none of the n bins empty with probability exp(-1/e³), 0.95
-        # (coupon collector): rounds of a single text are drawn all at once.
+        # So many shingles for each bin leave none of the n bins empty with probability exp(-1/e³),
+        # 0.95 (coupon collector): rounds of a single text are drawn all at once.
         self._thrown_at_all = math.ceil(math.log(num_hashes)) + 3
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:

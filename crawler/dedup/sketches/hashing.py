@@ -1,6 +1,6 @@
-"""Hashes of words, of characters and of runs of them; numpy does all the work at once.
+"""Hashes of words, of characters and of runs of either, in numpy.
 
-Where it is compiled, `_hashing.pyx` does the same without numpy's price for each call.
+If it is compiled, `_hashing.pyx` does the same without numpy's cost for each call.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ except ImportError:  # then a page's hashes take several times as long
 ShingleArray: TypeAlias = NDArray[np.uint64]
 
 _SPACE: Final = 0x20
-# A word is read eight bytes at a time, each read one numpy operation over all words that long.
-# Longer than this, reading it alone costs less; few real words are.
+# Words are read eight bytes at a time; each step is one numpy operation over all words that long.
+# Longer words, of which there are few, are cheaper to hash one by one.
 _LONGEST_WORD: Final = 64
 
 _BYTES_KEPT: Final = np.array([(1 << 8 * kept) - 1 for kept in range(9)], np.uint64)
@@ -66,7 +66,7 @@ def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.int
     space = np.frombuffer(padded, np.uint8) == _SPACE
     edges = np.flatnonzero(space[1:] != space[:-1])
     starts, lengths = edges[::2] + 1, edges[1::2] - edges[::2]
-    # Eight bytes from every place in the text on, as one number, without a copy.
+    # The eight bytes that begin at each place of the text, as one number, without a copy.
     eight = np.ndarray((len(padded) - 7,), "<u8", padded, 0, (1,))
     found = _stir_bytes(
         (eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _make_salt(seed)
@@ -97,12 +97,11 @@ def _make_salt(seed: int) -> np.uint64:
 
 
 def hash_runs(tokens: ShingleArray, size: int) -> ShingleArray:
-    """One number for every *size* consecutive tokens along the last axis: uint64 of shape
-    (…, tokens - size + 1).
+    """Hash every run of *size* consecutive tokens along the last axis.
 
-    Runs of doubling length are joined as ``left * multiplier + right`` with another multiplier for
-    each length, so that texts that defeat one polynomial modulo 2**64 (Thue-Morse words) do not
-    collide here, and 2 * log2(size) operations do.
+    Returns uint64 of shape (…, tokens - size + 1). Runs of doubling length are joined as ``left *
+    multiplier + right``, with another multiplier for each length. So 2 * log2(size) operations are
+    enough, and texts that collide under one polynomial modulo 2**64 (Thue-Morse words) do not.
     """
     if COMPILED and tokens.ndim == 1:
         return _hashing.runs(tokens, size)
@@ -129,7 +128,7 @@ def hash_runs(tokens: ShingleArray, size: int) -> ShingleArray:
 
 
 def _stir_bytes(values: ShingleArray) -> ShingleArray:
-    """Mix a word's bytes so that sums of words collide no more than random numbers. In place."""
+    """Mix bits in place, so that sums of word hashes collide no more than random numbers."""
     values *= _MIX_1
     values ^= values >> _32
     values *= _MIX_2
@@ -137,7 +136,7 @@ def _stir_bytes(values: ShingleArray) -> ShingleArray:
 
 
 def mix_bits(values: ShingleArray) -> ShingleArray:
-    """Spread every bit over all 64 (a finaliser in the manner of splitmix64). In place."""
+    """Spread every bit over all 64, in place (a finaliser in the manner of splitmix64)."""
     if COMPILED:
         _hashing.mix(values)
         return values
@@ -160,7 +159,7 @@ def sorted_unique(values: ShingleArray) -> ShingleArray:
 
 
 def number_repeats(values: ShingleArray) -> ShingleArray:
-    """Give every occurrence of a value after its first a value of its own: uint64, same shape."""
+    """Replace each repeated occurrence of a value by a distinct value: uint64, same shape."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     new = np.ones(ranked.size, np.bool_)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 KEY_BITS: Final = 32
-TABLE_KEY_BITS: Final = 27  # of a key that the tables of an index tell apart: see lua/layout.lua
+TABLE_KEY_BITS: Final = 27  # bits of a key that the tables of an index use, see lua/layout.lua
 # More tables cost more memory than a low threshold is worth.
 MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.
@@ -94,8 +94,8 @@ def choose_bands(
 ) -> Bands:
     """The bands and rows whose S-curve has the least weighted error at *threshold*.
 
-    The curve is that of :func:`band_keys`, which keeps ``32 // rows`` bits of every value; with
-    *tables* that of an index, see :func:`table_bits`.
+    The curve is for the keys of :func:`band_keys`, which keep ``32 // rows`` bits of every value;
+    with *tables*, it is for the tables of an index, see :func:`table_bits`.
 
     Parameters
     ----------
@@ -144,11 +144,11 @@ def choose_bands(
 def fewest_bands(threshold: float, num_hashes: int) -> Bands:
     """The fewest bands that find nearly every pair worth finding: each band costs memory.
 
-    They find 95 % of the pairs at *threshold* and 99 % of those 0.05 above it, and make candidates
-    of at most 10 % of the pairs at half the threshold, as pages of one template can be. Low
-    thresholds cannot have all of that: then of the choices of up to 32 bands that find enough,
-    the one with the fewest such candidates.  That is reckoned with whole keys; the tables of an
-    index, which know 27 bits of them, find some more of all.
+    They find 95 % of the pairs at *threshold* and 99 % of those 0.05 above it. At half the
+    threshold, as pages of one template can be, they make candidates of at most 10 % of the pairs.
+    For low thresholds, no bands do all of that: then it is the choice of up to 32 bands that finds
+    enough and makes the fewest such candidates. This is computed for whole keys; the tables of an
+    index, which use 27 bits, find somewhat more of all pairs.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def row_bits(rows: int) -> int:
 
 
 def table_bits(rows: int) -> tuple[int, ...]:
-    """Bits of each value of a band that count in an index: of a key its tables have the low 27.
+    """Bits of each value of a band that count in an index, which uses the low 27 bits of a key.
 
     >>> table_bits(5), table_bits(8)
     ((3, 6, 6, 6, 6), (0, 3, 4, 4, 4, 4, 4, 4))
@@ -212,8 +212,8 @@ def band_keys(sketch: NDArray[np.unsignedinteger], bands: int, rows: int) -> NDA
     """One 32-bit key a band: texts with an equal key at an equal place are candidates.
 
     Key i is made of the low ``32 // rows`` bits of ``sketch[i * rows : (i + 1) * rows]``, first
-    value highest. The bits left out let unlike texts meet a little more often, as
-    :func:`collision_probability` says with its *bits*; keys need no second hash for it.
+    value highest. Without the other bits, dissimilar texts share a key a little more often, see
+    *bits* of :func:`collision_probability`; in return, keys need no second hash.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ SketchArray: TypeAlias = NDArray[Any]  # uint32 or uint64, as the method's dtype
 
 
 class Method(ABC):
-    """How a set of shingles becomes a sketch, and what two sketches tell.
+    """A sketching method: makes a sketch of a set of shingles, and compares two sketches.
 
     Every method finds candidates in one way: a sketch has *keys*, 32-bit numbers, and two pages
     are candidates when they share at least :attr:`min_matches` of them, or all of them if either
@@ -30,17 +30,17 @@ class Method(ABC):
     name
         How settings call the method.
     dtype
-        Of the values of a sketch.
+        The dtype of the values of a sketch.
     tables
         Number of keys of every sketch, where key i is only ever compared with the other page's
         key i. ``None``: a sketch has any number of keys, all in one table (an inverted index).
     min_matches
-        Keys that candidates share at the least.
+        The least number of keys that candidates share.
     least_similarity
         The lowest similarity of copies in an index, whatever its threshold.
     shape
-        Of sketches that :meth:`estimate` compares; None where it depends on the text, or where
-        any two of one shape compare.
+        The shape of sketches that :meth:`estimate` compares; None if it depends on the text, or if
+        any two sketches of one shape can be compared.
     """
 
     name: ClassVar[str]
@@ -84,13 +84,13 @@ class Method(ABC):
     ) -> Estimate:
         """The resemblance of the texts of two sketches.
 
-        Of texts without shingles it is what :func:`~..similarity.jaccard` says: 1 if neither has
-        any, 0 if one alone has none.
+        For texts without shingles it is as in :func:`~..similarity.jaccard`: 1 if neither has any,
+        0 if only one has none.
 
         Raises
         ------
         ValueError
-            The sketches are of another shape or sample than this method's.
+            The shape or the sample of the sketches is not that of this method.
         """
         if a.size and b.size:
             if self.shape and not a.shape == b.shape == self.shape:

@@ -38,8 +38,8 @@ SIMHASH = 254
 class OddSketch(NamedTuple):
     """A sketch of the ``members`` members whose hash ends in ``level`` zero bits.
 
-    At the level :data:`SIMHASH` the bits are those of a simhash instead: they are stored and
-    compared in the same way, only what their differences tell is another thing.
+    At the level :data:`SIMHASH`, the bits are a simhash instead. It is stored and compared in the
+    same way, only the estimate from the number of differing bits is another.
     """
 
     level: int
@@ -48,7 +48,7 @@ class OddSketch(NamedTuple):
 
 
 def sampling_level(count: float, bits: int, threshold: float) -> int:
-    """Halvings of a set of `count` members that make it fit for a sketch of `bits` bits.
+    """The number of halvings after which a set of `count` members fits a sketch of `bits` bits.
 
     >>> sampling_level(500, 1024, 0.8), sampling_level(50_000, 1024, 0.8)
     (0, 5)
@@ -72,7 +72,7 @@ def odd_sketch(hashes: npt.NDArray[np.uint64], level: int, bits: int) -> OddSket
     if hashing.COMPILED:
         return OddSketch(level, *members_and_bits(np.ascontiguousarray(hashes), level, bits))
     sample = hashes[hashes & np.uint64((1 << level) - 1) == 0] if level else hashes
-    # The upper half picks the bit; the lower half, which picks the sample, has no say in it.
+    # The upper half picks the bit, because the lower half picks the sample.
     places = (sample >> np.uint64(32)) * np.uint64(bits) >> np.uint64(32)
     odd = np.bincount(places.astype(np.intp), minlength=bits) & 1
     return OddSketch(level, len(sample), np.packbits(odd.astype(np.uint8)).tobytes())
@@ -85,8 +85,8 @@ def odd_sketches(
 
     A set of resemblance `threshold` has between ``threshold`` and ``1 / threshold`` times as many
     members. With a low threshold that range is wide: levels at which this set has too many members
-    for a sketch are left out. `least` is the resemblance of the least similar set that this one is
-    to be compared with, if that is not the `threshold` for which the others were stored.
+    for a sketch are left out. `least` is the lowest resemblance to be measured, if that is not the
+    `threshold` for which the other sketches were stored.
     """
     least = least or threshold
     count = len(hashes)
@@ -114,7 +114,7 @@ def estimate_odd(
     members_a, members_b
         How many members of each set were sampled at `level`.
     level
-        Common to both; for :data:`SIMHASH`, :func:`~.simhash.estimate_simhash` is asked.
+        The level of both; for :data:`SIMHASH`, :func:`~.simhash.estimate_simhash` is called.
     bits
         The size of a sketch.
     confidence
@@ -137,12 +137,12 @@ def estimate_odd(
     sampling = 0.0
     if level:
         union = (both + difference) / 2
-        # A count of differing members is at least known to one (rule of succession at the ends).
+        # The number of differing members is not known better than to one (rule of succession).
         spread = max(similarity * (1 - similarity), 1 / union)
         sampling = math.sqrt(spread * (1 - 0.5**level) / union)
-    # The interval of the odd bits is carried through, for near half of all the slope knows too
-    # little of the curve. Two members on one bit hide each other: half of that step is the
-    # continuity correction.
+    # The ends of the interval of odd bits are transformed, because near half of all bits, the slope
+    # alone describes the curve badly. Two members on one bit hide each other: half of that step is
+    # the continuity correction.
     z = z_score(confidence)
     least, _ = _estimate_resemblance(odd + z * deviation, both, bits)
     most, _ = _estimate_resemblance(odd - z * deviation, both, bits)
@@ -153,7 +153,7 @@ def estimate_odd(
 
 
 def deviation_of_odd(members: float, bits: int) -> float:
-    """The standard deviation of the number of bits that so many members make odd (section 3.1)."""
+    """The standard deviation of the number of odd bits in a sketch of `members` (section 3.1)."""
     mean = bits / 2 * (1 - 2 / bits) ** members
     square = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** members
     return math.sqrt(max(0.0, square - mean**2))
@@ -172,9 +172,10 @@ def measure_difference(
 ) -> tuple[int, int] | None:
     """Hamming distance at the common level, and the number of sampled shingles of *other* there.
 
-    None if the two have no level in common. Whole sets of one size that `differ` do so in at least
-    two shingles. If these fall on one bit, the sketches are equal: of thousands of pages of six
-    shingles, five of them the same, one in forty has such a partner. So they count for two bits.
+    None if the two have no level in common. Two whole sets of one size that are known to `differ`
+    differ in at least two shingles. If these fall on one bit, the sketches are equal, and count as
+    differing in two bits. Of thousands of pages with six shingles, five of them the same, one in
+    forty has such a partner.
     """
     for sketch in other:
         if sketch.level == known.level:
@@ -193,7 +194,7 @@ def compare_odd(
     differ: bool = False,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """Estimate the resemblance of a stored set to another, which is sketched at several levels.
+    """Estimate the resemblance of a stored set to another set with sketches of several levels.
 
     `differ` says that the sets are known to be unequal, see :func:`measure_difference`. None if
     they have no level in common: sets of such different sizes are not similar.

@@ -22,10 +22,10 @@ _KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)
 
 
 class SmallestN(Method):
-    """The N smallest shingle hashes, found through an inverted index of the smallest of those.
+    """The N smallest shingle hashes; an inverted index of the smallest ones finds candidates.
 
-    The N smallest of the union of two sketches are a random sample of the union of the texts; the
-    share of them that is in both sketches estimates J with a standard error of at most
+    The N smallest values of the union of two sketches are a random sample of the union of the
+    texts. The share of them that is in both sketches estimates J with a standard error of at most
     sqrt(J(1-J)/N) (Broder 1997, theorem 1; Thorup, "Bottom-k and priority sampling, set similarity
     and subset sums with minimal independence", STOC 2013). Texts of fewer than N shingles are
     compared exactly.
@@ -39,9 +39,9 @@ class SmallestN(Method):
     seed
         Chooses which shingles are small.
     num_keys
-        So many of the smallest values are keys.
+        The number of smallest values that are keys.
     min_matches
-        Keys shared by candidates.
+        The least number of keys that candidates share.
     """
 
     name = "smallest"
@@ -84,30 +84,30 @@ class SmallestN(Method):
 
 
 class ModuloSample(Method):
-    """The shingles whose hash is 0 modulo p, found through an inverted index of them.
+    """The shingles whose hash is 0 modulo p; an inverted index of them finds candidates.
 
-    The score of a page for a text is matched / available: of the text's sampled shingles, the share
+    The score of a page for a text is matched / available: the share of the text's sampled shingles
     that the page has. It estimates the *containment* of the text in the page, so that a post is
     found in the page that quotes it; ``score="resemblance"`` divides by the union instead. Each
     sampled shingle is a Bernoulli trial (Broder 1997, section 3, MOD).
 
-    The sample grows with the text, which containment needs. Beyond *num_hashes* values, p doubles
+    The sample grows with the text, as containment needs. Beyond *num_hashes* values, p doubles
     until they fit; two sketches are compared at the larger p. Each doubling keeps the half of the
-    values whose keys are smaller, so that keys alone, as an index has them, tell which of them
-    another page could have.
+    values with the smaller keys. So the keys in an index alone show which of them another page
+    could have.
 
     A sketch is uint64 of shape (1 + values,): p, then the sampled hashes, sorted.
 
     Parameters
     ----------
     num_hashes
-        Most values kept.
+        The most values that are kept.
     seed
         Chooses which shingles are sampled.
     modulus
-        p. With few shingles, as in a short message, 1 keeps them all.
+        p. For short texts with few shingles, 1 keeps them all.
     min_matches
-        Keys shared by candidates.
+        The least number of keys that candidates share.
     score
         ``"containment"`` or ``"resemblance"``.
     """
@@ -141,7 +141,7 @@ class ModuloSample(Method):
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         hashes = shingles * self._factor
-        # The upper half decides: keys are of the lower half and must not be multiples of anything.
+        # The upper half decides, because keys are from the lower half and must stay random.
         kept = sorted_unique(hashes[(hashes >> _32) % np.uint64(self.modulus) == 0])
         doublings = 0
         while kept.size > self.num_hashes:

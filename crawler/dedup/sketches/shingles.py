@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Small texts share a batch of so many bytes and texts, whose arrays fit a processor's caches. A
-# large text goes through in pieces of so many bytes, so that memory grows with its shingles only.
+# Small texts share a batch of at most so many bytes and texts, whose arrays fit a processor's
+# caches. A large text is hashed in pieces of so many bytes, so that memory only grows with its
+# shingles.
 _BATCH: Final = 128_000
 _BATCH_TEXTS: Final = 128
 _PIECE: Final = 1 << 20
@@ -51,8 +52,8 @@ class Shingler:
     normaliser
         How the text is cut into words.
     seed
-        Chooses the hash function, 0 to 2**64 - 1. Whoever does not know it cannot craft two
-        shingles with one hash. Arrays compare only under the same seed.
+        Chooses the hash function, 0 to 2**64 - 1. Without the seed, two shingles with one hash
+        cannot be constructed. Arrays can only be compared under the same seed.
 
     Raises
     ------
@@ -82,16 +83,16 @@ class Shingler:
         return sorted_unique(self.in_order(text))
 
     def in_order(self, text: str) -> ShingleArray:
-        """The shingles of *text* as they stand in it, repeated where the text repeats itself.
+        """The shingles of *text* in their order, with repetitions.
 
         With *repeats*, occurrences after the first have hashes of their own.
         """
         return self.of_encoded(self._encode_text(text))
 
     def of_encoded(self, encoded: bytes) -> ShingleArray:
-        """What :meth:`in_order` returns, for words that :meth:`Normaliser.encode` has encoded.
+        """Like :meth:`in_order`, for words that :meth:`Normaliser.encode` has encoded.
 
-        Characters are counted with all spaces; pass ``single_spaced(encoded)`` for them.
+        For shingles of characters, pass ``single_spaced(encoded)``, because all spaces count.
         """
         found = []
         tail = np.empty(0, np.uint64)
@@ -103,7 +104,7 @@ class Shingler:
             tail = run[max(0, run.size - self.size + 1) :]
             position += run.size - tail.size
         if tail.size and not found:
-            found.append(hash_runs(tail, tail.size))  # the whole text is the one shingle
+            found.append(hash_runs(tail, tail.size))  # the whole text is one shingle
         hashes = mix_bits(np.concatenate(found)) if found else np.empty(0, np.uint64)
         return number_repeats(hashes) if self.repeats else hashes
 
@@ -113,15 +114,15 @@ class Shingler:
         Yields
         ------
         hashes, offsets
-            Shingles of consecutive texts, in order and with repetitions, as :meth:`in_order` has
-            them: those of the i-th text of the batch are ``hashes[offsets[i] : offsets[i + 1]]``.
+            Shingles of consecutive texts, in order and with repetitions, as :meth:`in_order`
+            returns them. The i-th text of the batch has ``hashes[offsets[i] : offsets[i + 1]]``.
         """
         return self.batches_of_encoded(map(self._encode_text, texts))
 
     def batches_of_encoded(
         self, texts: Iterable[bytes]
     ) -> Iterator[tuple[ShingleArray, NDArray[np.intp]]]:
-        """What :meth:`hash_batches` yields, for texts encoded as :meth:`of_encoded` takes them."""
+        """Like :meth:`hash_batches`, for texts encoded as for :meth:`of_encoded`."""
         batch: list[bytes] = []
         size = 0
         for encoded in texts:
@@ -158,7 +159,7 @@ class Shingler:
             start = end
 
     def _hash_batch(self, encoded: list[bytes]) -> tuple[ShingleArray, NDArray[np.intp]]:
-        """The shingles of many texts, and where each text's begin."""
+        """The shingles of many texts, and the offsets at which each text's shingles begin."""
         if self.unit == "word":
             tokens, starts = word_hashes(b" ".join(encoded), self.seed)
             places = accumulate((len(one) + 1 for one in encoded), initial=0)
@@ -174,7 +175,7 @@ class Shingler:
         if tokens.size >= size:
             hashes[: tokens.size - size + 1] = hash_runs(tokens, size)
         kept = np.ones(tokens.size, np.bool_)
-        for back in range(1, size):  # shingles that would run into the next text
+        for back in range(1, size):  # no shingle runs into the next text
             kept[np.maximum(ends - back, begins)] = False
         if step > 1:
             kept &= (np.arange(tokens.size) - np.repeat(begins, ends - begins)) % step == 0
@@ -204,7 +205,7 @@ def shingle_hashes(
     text
         Any text; it is normalised first.
     unit, size, step, repeats, normaliser, seed
-        Those of :class:`Shingler`: by default runs of five words, each counted once.
+        As in :class:`Shingler`: by default runs of five words, each counted once.
 
     Returns
     -------

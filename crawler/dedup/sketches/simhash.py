@@ -1,4 +1,4 @@
-"""Simhash: one bit a random direction; near pages differ in few bits."""
+"""Simhash: one bit for each random direction; similar pages differ in few bits."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _32: Final = np.uint64(32)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 # Shingles whose bits are unpacked at once.
 _HELD: Final = 1 << 16
-# Of two-stage, in a supershingle: six of these are as many values as any sketch may have.
+# The most values in a supershingle of two-stage: six of them have as many values as a sketch may.
 _MOST_ROWS: Final = 4096 // 6
-# An index takes some 200. More are not made, as choices of blocks are soon millions.
+# An index takes some 200. The limit is here because the choices of blocks can be millions.
 _MOST_TABLES: Final = 1000
 
 
@@ -34,15 +34,16 @@ class Simhash(Method):
     """The signs of the sum of all shingles' random ±1 vectors.
 
     Two bits differ with probability θ/π, θ being the angle between the sets as vectors (Charikar,
-    "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3). The share of
-    differing bits so estimates the cosine c, and for sets of one size J = c / (2 - c). Of fewer
-    than some twenty shingles it says too much, by .1 at four: many sums are 0, whose bit is 0.
+    "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3). So the share
+    of differing bits estimates the cosine c, and for sets of one size J = c / (2 - c). For fewer
+    than some twenty shingles the estimate is too high, by .1 at four: many sums are 0, whose bit is
+    0.
 
-    Pages within *distance* differing bits are found by tables: cut into *blocks*, the bits of some
-    ``blocks - distance`` blocks are equal, whichever these are, and each such choice is a key
-    (Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3). The
-    number of keys is that of the choices: distances much above 3 are costly to find. Distance 3 of
-    64 is a J of about 0.98, and J = 0.8 a distance of about 10.
+    Pages within *distance* differing bits are found by tables. If the bits are cut into *blocks*,
+    at least ``blocks - distance`` blocks of two such pages are equal, and each choice of so many
+    blocks is a key (Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007,
+    section 3). There are as many keys as choices, so distances much above 3 are costly to find.
+    Distance 3 of 64 is a J of about 0.98, and J = 0.8 a distance of about 10.
 
     A sketch is uint64 of shape (num_hashes // 64,).
 
@@ -97,7 +98,7 @@ class Simhash(Method):
         ones = np.zeros(self.num_hashes, np.int64)
         for start in range(0, shingles.size, _HELD):
             hashes = shingles[start : start + _HELD, None] * self._factors
-            hashes ^= hashes >> _32  # a product's low bits know the factor's low bits only
+            hashes ^= hashes >> _32  # low bits of a product only depend on low bits of the factors
             bits = np.unpackbits(hashes.astype("<u8").view(np.uint8), axis=1, bitorder="little")
             ones += bits.sum(axis=0, dtype=np.int64)
         signs = np.packbits(2 * ones > shingles.size, bitorder="little")
@@ -107,7 +108,7 @@ class Simhash(Method):
         if not sketch.size:
             return np.empty(0, np.uint32)
         hashed = ((sketch & self._masks) * self._key_factors).sum(axis=1, dtype=np.uint64)
-        hashed ^= hashed >> _32  # or the highest bits would count in the highest bits alone
+        hashed ^= hashed >> _32  # otherwise the highest bits would only affect the highest bits
         return np.asarray((hashed * _SPREAD) >> _32, np.uint32)
 
     def _estimate_nonempty(
@@ -123,8 +124,8 @@ def estimate_simhash(
     """The resemblance of two sets of one size whose simhashes differ in *distance* of *bits* bits.
 
     Each bit is a Bernoulli trial that comes out equal with probability 1 - θ/π (Charikar 2002,
-    section 3). The interval is that of this probability, carried through to J; the error is by the
-    delta method.
+    section 3). The interval of this probability is transformed to J; the error is from the delta
+    method.
 
     >>> round(estimate_simhash(3, 64).similarity, 3), round(estimate_simhash(10, 64).similarity, 2)
     (0.979, 0.79)
@@ -147,12 +148,12 @@ def _resemblance_from_bits(equal_share: float) -> float:
 
 
 class TwoStage(Method):
-    """Supershingles find, simhash must agree: Henzinger's combination.
+    """Supershingles find candidates, and simhash must agree: Henzinger's combination.
 
-    On 1.6 billion pages, either alone had a precision of 0.38 and 0.50, both together 0.79: they
-    fail on different pairs (Henzinger, "Finding near-duplicate web pages: a large-scale evaluation
-    of algorithms", SIGIR 2006, section 4.3). A pair is as similar as the less convinced of the two
-    says, with the error and interval of that one: hers is a yes or no, without any.
+    On 1.6 billion pages, the two alone had a precision of 0.38 and 0.50, and both together 0.79,
+    because they fail on different pairs (Henzinger, "Finding near-duplicate web pages: a
+    large-scale evaluation of algorithms", SIGIR 2006, section 4.3). The similarity of a pair is the
+    lower one of the two estimates, with its error and interval; hers is a yes or no, without any.
 
     An index finds candidates by the supershingles and stores the simhash beside them: a candidate
     is a copy if the simhashes differ in at most *distance* bits.
@@ -166,9 +167,9 @@ class TwoStage(Method):
     seed
         Chooses the hash functions.
     rows, min_matches
-        Of :class:`Supershingles`; there are six.
+        As in :class:`Supershingles`; there are six.
     distance
-        Most differing bits of copies, as in :class:`Simhash`: 3 of 64 are a J of about 0.98.
+        The most differing bits of copies, as in :class:`Simhash`: 3 of 64 are a J of about 0.98.
     """
 
     name = "two-stage"

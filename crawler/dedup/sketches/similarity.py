@@ -1,4 +1,4 @@
-"""How alike two sets are: exactly, or from their sketches with an error that can be stated."""
+"""The similarity of two sets: exact, or estimated from their sketches with a known error."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Estimate:
         shrink = 1 + z * z / trials
         centre = (p + z * z / (2 * trials)) / shrink
         half = z / shrink * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
-        # Rounding must not push an end past the estimate at 0 and 1.
+        # At 0 and 1, rounding must not move an end past the estimate.
         return cls(p, max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half)), error)
 
     @classmethod
@@ -95,7 +95,7 @@ class Estimate:
 
 
 def z_score(confidence: float) -> float:
-    """Standard deviations either side of a normal mean that hold *confidence* of it.
+    """The number of standard deviations around a normal mean that hold *confidence* of it.
 
     >>> round(z_score(0.95), 2)
     1.96
@@ -106,13 +106,13 @@ def z_score(confidence: float) -> float:
 
 
 def jaccard(a: ShingleArray, b: ShingleArray) -> float:
-    """Resemblance of two sets: what both have, divided by what either has.
+    """Resemblance of two sets: the size of the intersection divided by that of the union.
 
     Parameters
     ----------
     a, b
         uint64 of shapes (m,) and (n,), sorted and without repetitions, as :func:`shingle_hashes`
-        returns them. That is not checked.
+        returns them. This is not checked.
 
     Returns
     -------
@@ -132,12 +132,12 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
 
 
 def containment(a: ShingleArray, b: ShingleArray) -> float:
-    """The share of *a* that is in *b*: what both have, divided by the size of *a*.
+    """The share of *a* that is in *b*: the size of the intersection divided by the size of *a*.
 
     Parameters
     ----------
     a, b
-        Those of :func:`jaccard`: uint64 of shapes (m,) and (n,), sorted and without repetitions.
+        As in :func:`jaccard`: uint64 of shapes (m,) and (n,), sorted and without repetitions.
 
     Returns
     -------

@@ -134,7 +134,7 @@ class Sketcher:
 
         The interval contains it with the probability *confidence*. It is 1 if neither text has
         words, 0 if only one has.
-        Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs, or
-        samples in their modulus. Other seeds and parameters leave no trace in a sketch.
+        Raises :class:`ValueError` if the shapes of the sketches, or the moduli of samples, do not
+        fit. Sketches with another seed or other parameters cannot be recognised.
         """
         return self.method.estimate(a, b, confidence=confidence, interval=interval)

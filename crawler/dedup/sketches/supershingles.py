@@ -1,4 +1,4 @@
-"""Supershingles: shingles of the sketch, so that one equal number says "very alike"."""
+"""Supershingles: shingles of the sketch, so that a few equal numbers mean near copies."""
 
 from __future__ import annotations
 
@@ -19,33 +19,35 @@ if TYPE_CHECKING:
     from .hashing import ShingleArray
 
 _32: Final = np.uint64(32)
-_ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # what the normal distribution has within one
+_ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # share of a normal distribution within one
 
 
 class Supershingles(Method):
     """Hashes of runs of minwise values; the look-up alone nearly decides.
 
     The 84 values of a sketch are cut into 6 runs of 14. A run is equal with probability J**14, so
-    that pages that share two of six are near copies: at J = 0.95 nine tenths of pairs do, at 0.8
-    one in forty (Broder, "Identifying and filtering near-duplicate documents", CPM 2000, section 3;
+    pages that share two of six are near copies: at J = 0.95 nine tenths of pairs do, at 0.8 one in
+    forty (Broder, "Identifying and filtering near-duplicate documents", CPM 2000, section 3;
     Fetterly, Manasse, Najork, "On the evolution of clusters of near-duplicate web pages", 2003).
-    Shorter runs find less similar pages. The share of equal runs to the power of 1/14 is a coarse
-    estimate of J, with seven possible values. The runs are Bernoulli trials; the ends of the
-    interval are roots of those of their share, and the error follows from the delta method. If no
-    run is equal, the error is the root of Wilson's upper end at one standard deviation.
+    Shorter runs find less similar pages.
+
+    The share of equal runs to the power of 1/14 is a coarse estimate of J, with seven possible
+    values. The runs are Bernoulli trials; the interval of their share is transformed by the same
+    root, and the error follows from the delta method. If no run is equal, the error is the root of
+    Wilson's upper end at one standard deviation.
 
     A sketch is uint64 of shape (num_hashes // rows,).
 
     Parameters
     ----------
     num_hashes
-        Minwise values made, and not kept.
+        The number of minwise values, which are not kept.
     seed
         Chooses the hash functions.
     rows
         Values in a supershingle.
     min_matches
-        Supershingles shared by candidates.
+        The least number of supershingles that candidates share.
     """
 
     name = "supershingles"
