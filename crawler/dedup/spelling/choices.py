@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 FEATURES: Final = (
     "edits",
-    # Which a choice has more than what was read, or less: letters get lost more often than added.
+    # Letters that a choice has more, or fewer, than the word as read: letters are lost more often
+    # than added.
     "letters more",
     "strokes",
     "other first letter",
@@ -27,10 +28,10 @@ FEATURES: Final = (
     "same skeleton",
     "frequency",
     "two words",
-    # That a word is right as it stands, though no dictionary has it, and its length …
+    # For a word as it stands: it is not in the dictionary, and its length …
     "unknown",
     "unknown letters",
-    # … and though it is seldom.
+    # … or it is in the dictionary, and its length.
     "known",
     "known letters",
 )
@@ -40,9 +41,9 @@ WEIGHTS: Final[dict[str, float]] = json.loads(
 )
 
 _AT: Final = {name: column for column, name in enumerate(FEATURES)}
-# Words like a word that are kept of it, the best.
+# Similar words that are kept for a word, the best ones.
 _MOST: Final = 8
-# A word that was run together with another is more frequent than one in 60,000 words.
+# Two words that were run together must each be more frequent than one in 60,000 words.
 _PART_SELDOM: Final = -11.0
 
 
@@ -50,12 +51,13 @@ class Choice(NamedTuple):
     """The candidate corrections of words; the first choice of each word is the word itself.
 
     ``counts``
-        How many choices each word has, itself among them.
+        The number of choices of each word, with the word itself.
     ``numbers``
-        Of the first and the last word of each choice in the dictionary, which are one word or two;
-        -1 for a word itself that is not there. Of shape (choices, 2).
+        The numbers, in the dictionary, of the first and the last word of each choice, which is one
+        word or two; -1 for a word itself that is not there. Shape (choices, 2).
     ``features``
-        What speaks for or against each, on whatever page; of shape (choices, ``len(FEATURES)``).
+        The features of each choice that do not depend on the page; shape (choices,
+        ``len(FEATURES)``).
     """
 
     counts: NDArray[np.int64]
@@ -64,7 +66,7 @@ class Choice(NamedTuple):
 
 
 class Finder:
-    """Finds the choices of words, of all at once."""
+    """Finds the choices of many words at once."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
@@ -81,7 +83,7 @@ class Finder:
         """The choices of all *words*, which are different, in one row."""
         own = self.dictionary.find_numbers(hashes_of(words))
         known = own >= 0
-        # A word that is itself in the dictionary is not two errors away from what was meant.
+        # A word that is itself in the dictionary is at most one error away from the right one.
         like = self.nearby.find_nearby(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
         lengths = np.array([len(word) for word in words])
@@ -102,7 +104,7 @@ class Finder:
         asked, number = asked[order], number[order]
         parts, likely = self._find_parts(words, known)
         two = np.flatnonzero(parts[:, 0] >= 0)
-        # Of each word one row for itself, then those that are like it, then its two parts.
+        # Each word has a row for itself, then rows for similar words, then one for its two parts.
         counts = 1 + np.minimum(count, _MOST) + (parts[:, 0] >= 0)
         ends = np.cumsum(counts)
         starts = ends - counts
@@ -126,9 +128,10 @@ class Finder:
     def _find_parts(
         self, words: list[str], known: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The likeliest two frequent words that each of *words* is made of, and how likely.
+        """The most probable two frequent words that make up each of *words*, and their score.
 
-        Their numbers, of shape (words, 2); -1 for a word that is *known* or not made of such.
+        Returns numbers of shape (words, 2), -1 for a word that is *known* or has no such parts, and
+        log probabilities of shape (words,).
         """
         dictionary, logs = self.dictionary, self.dictionary.logs
         found = np.full((len(words), 2), -1, np.int64)

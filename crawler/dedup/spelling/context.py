@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 # A page with a smaller share of different unknown words is left alone. Even if each of them were
 # an error, J5 of it and its copy without errors would be .985^5 / (2 - .985^5) = .86.
 _NOISY: Final = 0.015
-# On other pages, short words that the dictionary has are suspected as well, unless they are more
-# frequent than one in 36,000 words, and all that hardly ever stand beside their neighbours.
+# On other pages, two kinds of known words are suspected as well: short ones, unless they are more
+# frequent than one in 36,000 words, and words that hardly ever stand beside their neighbours.
 _SELDOM: Final = -10.5
 _SHORT: Final = 5
 _UNLIKELY: Final = -3.0
-# … and unless the word as it stands has a score that is hardly ever beaten: that much, and so much
-# for the logarithm of the page's share of errors. The fewer they are, the less a look is worth.
+# A suspected word is skipped if its own score is hardly ever beaten. The limit is the first number
+# plus the second times the logarithm of the page's share of errors.
 _HARDLY_BEATEN: Final = (-4.1, 0.6)
-# Frequent words are like many others that are frequent, and so are beaten more often.
+# Frequent words resemble many other frequent words, and so are beaten more often.
 _FREQUENT: Final = 200
 _HARDLY_BEATEN_FREQUENT: Final = -4.0
-# A page of more different doubtful words is a book or an attack; each takes some 5 microseconds
-# when first seen, 20 where nothing is compiled.
+# A page with more different doubtful words is a book or an attack; each takes some 5 microseconds
+# when first seen, 20 without compiled modules.
 MOST_DOUBTFUL: Final = 3_000
 _MOST_DERIVED: Final = 1 << 13
 # So many words broken at the ends of lines show that a text was taken from print.
@@ -42,8 +42,8 @@ _BROKEN: Final = 4
 _HYPHENS: Final = "-\u00ad"
 _MISREAD_HYPHENS: Final = frozenset(("'\n", ".\n", ",\n", "*\n", '"\n'))
 _SHORTEST_JOINED: Final = 4
-# Natural logarithms: how much more probable the whole must be than its halves, if one of them is no
-# word and if both are; how probable a word is that no dictionary has, by its length.
+# Natural logarithms: how much more probable the whole must be than its halves, if one of them is
+# unknown and if both are words; and the probability of an unknown word, by its length.
 _JOIN: Final = 6.0
 _JOIN_WORDS: Final = 8.0
 _UNKNOWN: Final = -14.0
@@ -51,9 +51,9 @@ _UNKNOWN_LETTER: Final = -2.5
 # Words are chosen by their neighbours, which are then chosen by them; later rounds change nothing.
 _ROUNDS: Final = 3
 
-# Beside FEATURES, what speaks for a choice on one page: that the word as it stands is a name, the
-# logarithm of the page's share of errors, how often the page has the unknown word itself and what
-# was chosen instead, and its fit.
+# Features of a choice that depend on the page: whether the word as it stands is a name, the
+# logarithm of the page's share of errors, how often the page has the unknown word and the choice,
+# and the fit of the choice to its neighbours.
 PAGE_FEATURES: Final = ("name", "log errors", "repeated", "on the page", "context")
 
 
@@ -62,14 +62,14 @@ class Doubts:
     """The doubtful words of a page, and all choices of all of them in one row.
 
     ``numbers``
-        of all words of the page in the dictionary; -1: not in it.
+        The numbers of all words of the page in the dictionary; -1: not in it.
     ``places``
-        of the doubtful words among these.
+        The places of the doubtful words among these.
     ``first``, ``last``, ``features``
-        of all choices, see :class:`~.choices.Choice`; the features are FEATURES and then
-        PAGE_FEATURES without the context.
+        The first and last words and the features of all choices, see :class:`~.choices.Choice`. The
+        features are FEATURES and then PAGE_FEATURES without the context.
     ``counts``, ``starts``
-        of each word: how many choices it has, and where in the row they begin.
+        For each doubtful word, the number of its choices, and the row in which they begin.
     """
 
     numbers: NDArray[np.int64]
@@ -87,13 +87,13 @@ class Reader:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._choices = Choices(dictionary)
-        # A page's unknown words are asked for twice, and come again on others.
+        # A page's unknown words are looked up twice, and come again on other pages.
         self._derives = lru_cache(_MOST_DERIVED)(dictionary.is_derived)
         *weights, self._context = (WEIGHTS[name] for name in (*FEATURES, *PAGE_FEATURES))
         self._weights = np.array(weights, np.float32)
 
     def error_share(self, page: Page) -> float:
-        """Share of the words that are probably errors; 0 for a page that is not to be corrected."""
+        """The share of words that are probably errors; 0 for a page that needs no correction."""
         derives = self._derives
         unknown = np.flatnonzero(page.numbers < 0)
         if len(unknown) <= _NOISY * len(page):
@@ -112,7 +112,7 @@ class Reader:
         return sum(broken) >= _BROKEN
 
     def _find_wholes(self, page: Page, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of what the words at *places* make with the next ones; -1: no word."""
+        """The numbers of the words that those at *places* make with the next ones; -1: none."""
         lengths = page.ends[places] - page.starts[places]
         wholes = whole_hashes(page.hashes[places], lengths, page.hashes[places + 1])
         return self._dictionary.find_numbers(wholes)
@@ -142,7 +142,7 @@ class Reader:
         return found
 
     def _is_parted(self, page: Page, place: int) -> bool:
-        """Whether what stands after the word may be but the end of a line, or a scanner's gap."""
+        """Whether the gap after the word may be only a line end, or a scanner's gap."""
         gap = page.gap_after(place)
         if page.numbers[place : place + 2].min() >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
             return False
@@ -165,7 +165,7 @@ class Reader:
     def find_doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
         """The doubtful words of a page with that share of errors; None if there are none.
 
-        *thorough*: also those that are hardly ever meant to be others.
+        With *thorough*, words are included that are hardly ever errors.
         """
         places = self._find_doubtful(page, errors, thorough)
         words = page.words_at(places)
@@ -215,7 +215,7 @@ class Reader:
         fit: NDArray[np.float64],
         log_errors: float,
     ) -> NDArray[np.bool_]:
-        """Whether words of the dictionary have such a score as they stand that another may win."""
+        """Whether the scores of dictionary words as they stand are so low that another may win."""
         scores = self._context * fit + WEIGHTS["frequency"] * self._dictionary.logs[numbers]
         scores += WEIGHTS["known letters"] * lengths
         scores += WEIGHTS["known"] + WEIGHTS["log errors"] * log_errors
@@ -238,20 +238,20 @@ class Reader:
         ]
 
     def choice_text(self, doubts: Doubts, row: int) -> str:
-        """The choice of that *row*, which is not a word as it stands."""
+        """The text of the choice in that *row*, unless it is the word itself."""
         words = self._dictionary.words
         first, last = int(doubts.first[row]), int(doubts.last[row])
         return words[first] if first == last else f"{words[first]} {words[last]}"
 
     def most_probable(self, doubts: Doubts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The row of what each word most probably is, and how all choices fit in there.
+        """The row of the most probable choice of each word, and the fit of all choices.
 
         Iterated conditional modes (Besag, "On the statistical analysis of dirty pictures", 1986):
-        with the most probable neighbours so far taken for granted, all places at once.
+        each round takes the most probable neighbours so far for granted, for all places at once.
         """
         starts, first, last = doubts.starts, doubts.first, doubts.last
         scores = doubts.features @ self._weights
-        before = np.concatenate(([-1], doubts.numbers, [-1]))  # of each place the neighbours
+        before = np.concatenate(([-1], doubts.numbers, [-1]))  # the neighbours of each place
         after = before.copy()
         row = np.repeat(doubts.places + 1, doubts.counts)
         gain = self._dictionary.measure_gain
@@ -279,5 +279,5 @@ class Reader:
 
 
 def _nothing_else(gap: str) -> bool:
-    """Whether what stands between two halves is but a hyphen and white space."""
+    """Whether there are only a hyphen and white space between two halves of a word."""
     return gap == " " or not gap.strip().strip(_HYPHENS).strip() or gap in _MISREAD_HYPHENS

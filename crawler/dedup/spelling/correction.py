@@ -25,18 +25,18 @@ from .shape import Shapes
 
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
-# To be raised with every change that corrects some text otherwise than before.
+# To be raised with every change that corrects any text differently.
 _VERSIONS: Final = {"typos": 10, "scans": 11, "bad-scans": 10} | dict.fromkeys(CODES, 6)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
-# A page with more corrections is not in the dictionary's language or no text; it stays as it is.
+# A page with a larger share of corrections is not text in the dictionary's language, and is kept.
 _MOST_CORRECTED: Final = 0.45
 _PLAIN: Final = Normaliser()
 _SOFT_HYPHEN_AT_LINE_END: Final = re.compile("(\u00ad+(?=\\s))")
 
 
 class Corrector(Protocol):
-    """Turns a page's text into the one that is hashed and shingled."""
+    """Corrects a page's text before it is hashed and shingled."""
 
     def __call__(self, text: str) -> str: ...
 
@@ -55,8 +55,8 @@ def parse_setting(value: str) -> tuple[str, str]:
 def version_setting(value: str) -> str:
     """The setting with its version, which an index stores: differently corrected texts never mix.
 
-    For a file of words, it includes a digest of the content, as the name stays when words are
-    added. Raises what :func:`~.spelling.dictionary.load_dictionary` does.
+    For a file of words, it includes a digest of the content, because the name stays when words are
+    added. Raises the errors of :func:`~.spelling.dictionary.load_dictionary`.
 
     >>> version_setting("typos:de"), version_setting("dsound")
     ('typos:de, version 10', 'dsound, version 6')
@@ -74,14 +74,14 @@ def load_corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
     ----------
     value
         ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
-        become what was most probably meant there. ``"scans"``: the same, then all words are
-        written as their strokes, so that what scanners confuse is equal; of upright strokes side by
-        side in short words it only counts whether they are few or many. ``"bad-scans"``: in long
-        words, too. The name of a phonetic code: the way of the DSound paper, see
+        are replaced by the most probable ones. ``"scans"``: the same, then all words are written as
+        their strokes, so that letters that scanners confuse are equal; adjacent upright strokes in
+        short words only count as few or many. ``"bad-scans"``: in long words, too. The name of a
+        phonetic code: the method of the DSound paper, see
         :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
         :func:`~.spelling.dictionary.load_dictionary`.
     normaliser
-        What it leaves out of texts is left out before they are written as strokes.
+        Reduces texts before they are written as strokes.
 
     Raises
     ------
@@ -124,7 +124,10 @@ class ContextCorrector:
         return text
 
     def correct_in_steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
-        """Return *text* with the halves of words joined, then words replaced."""
+        """Yield the page with corrections that join halves of words, then one that replaces words.
+
+        Yields nothing for a text that is not corrected.
+        """
         if len(text) > _LONGEST:
             return
         page, reader = Page(text, self.dictionary), self.reader
@@ -170,10 +173,9 @@ def correct_towards(
 ) -> str:
     """*text*, corrected where it fails to match *reference* (the DSound paper, Figures 1 and 2).
 
-    Words in shingles of *size* words that *reference* has not, if they are nowhere in *reference*
-    and not in the dictionary of *source*, are replaced as
-    :class:`~.spelling.phonetic.PhoneticRepair` says. Shingle the result and
-    *reference* again to see how close they are.
+    A word is replaced, by :class:`~.spelling.phonetic.PhoneticRepair`, if it is in a shingle of
+    *size* words that *reference* lacks, and neither in *reference* nor in the dictionary of
+    *source*. Shingle the result and *reference* again to see how similar they are.
 
     >>> correct_towards("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
     'a new nation, conceived in liberty'
@@ -199,9 +201,9 @@ def correct_towards(
 
 
 def _read_letters(text: str) -> str:
-    """The letters of *text* as words are compared, by :func:`~.plain_letters.simplify_letters`.
+    """*text* with its letters simplified by :func:`~.plain_letters.simplify_letters`.
 
-    But for soft hyphens at the end of a line, where they are seen.
+    Soft hyphens at the end of a line stay, because they are visible there.
     """
     if text.isascii() or len(text) > _LONGEST:
         return text

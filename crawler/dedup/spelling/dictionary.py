@@ -25,13 +25,13 @@ _WORDS: Final = "frequency_dictionary_en_82_765.txt"
 _PAIRS: Final = "frequency_bigramdictionary_en_243_342.txt"
 # Below one in ten million words, lists made from the web hold more misspellings than words.
 _RAREST: Final = 1e-7
-# Words that a correction may put in; of other languages there are more, too rare to be meant.
+# The most frequent words, which a correction may put in; other languages have more, rare ones.
 _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 SHIFT: Final = 20
 _LONGEST: Final = 64  # letters of a word in a file; one of thousands would take gigabytes
-_MOST: Final = 1e100  # so often no word occurs; sums of more could have no end
+_MOST: Final = 1e100  # an invalid frequency: sums of such numbers could be infinite
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
 _BEGINNINGS: Final = (
@@ -52,13 +52,13 @@ _ALL_BEGINNINGS: Final = frozenset(_BEGINNINGS)
 _SHORTEST_STEM: Final = 6
 # About half of the pairs in a text are among those that are listed.
 _COVERED: Final = 0.5
-# Of a pair that is not listed: what it gains, and the weight of how much rarer than by chance it
-# must be, for not being listed. The list is of other texts than those that are read.
+# The gain of a pair that is not listed, and the weight of how much rarer than by chance it must be
+# because it is not listed. (The list is from other texts than the pages.)
 UNSEEN: Final = -1.0
 UNSEEN_RAREST: Final = 0.6
 
 
-# Words so frequent in a language are its own, whatever others have them.
+# So many most frequent words of a language are never function words of another.
 _OWN: Final = 1000
 
 
@@ -68,9 +68,9 @@ class Dictionary:
     Parameters
     ----------
     frequencies
-        How often each word occurs; in any unit.
+        The frequency of each word, in any unit.
     pairs
-        How often one word follows another; in any unit.
+        The frequency with which one word follows another, in any unit.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Dictionary:
         -------
         numpy.ndarray
             float64 of that length: log(P(second | first) / P(second)), 0 where either is -1. A
-            pair that is not listed counts the more, the more often it would occur by chance.
+            pair that is not listed gets the lower a value the more often it would occur by chance.
         """
         if self.by_pair is None:
             return np.zeros(len(first))
@@ -229,7 +229,7 @@ def _load_english() -> Dictionary:
         counts[word] = float(count)
     total = sum(counts.values())
     for word, share in _of_language("en", "small").items():
-        # Its words are of the web too, where what the other list lacks is rarer than here.
+        # wordfreq also counts the web, so words that the other list lacks are rarer than it says.
         counts.setdefault(word, share * total / 3)
     for word in counts:
         if len(word) == 1 and word not in "ai":
@@ -253,7 +253,7 @@ def _of_language(language: str, size: str) -> dict[str, float]:
             continue
         if word := lower_letters(
             simplify_letters(word)
-        ):  # some have invisible letters alone, as Hangul's fillers
+        ):  # empty for words of invisible letters, such as Hangul's fillers
             found[word] = found.get(word, 0.0) + share
     return found
 
@@ -261,7 +261,7 @@ def _of_language(language: str, size: str) -> dict[str, float]:
 def _of_file(path: Path) -> Dictionary:
     try:
         text = path.read_text("utf-8-sig")
-    except (OSError, ValueError) as error:  # no UTF-8, or a NUL in its name
+    except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
         raise InputError(f"the dictionary {path} cannot be read: {error}") from error
     found: dict[str, float] = {}
     for rank, line in enumerate(lower_letters(simplify_letters(text)).splitlines(), 1):

@@ -34,7 +34,7 @@ class Choices:
         kept, different = self._kept, list(dict.fromkeys(words))
         wanted = [word for word in different if word not in kept.spans]
         if len(kept.spans) + len(wanted) > _MOST_KEPT:
-            # Another thread may still read of the one before.
+            # A new cache, because another thread may still read the old one.
             kept = self._kept = _Kept()
             wanted = different
         if wanted:
@@ -46,7 +46,7 @@ class _Kept:
     """The choices of many words, one after another in arrays that grow."""
 
     def __init__(self) -> None:
-        # Of each word, where its choices begin, and how many they are.
+        # For each word, the start and the number of its choices, packed into an int.
         self.spans: dict[str, int] = {}
         self._numbers = np.zeros((0, 2), np.int32)
         self._features = np.zeros((0, len(FEATURES)), np.float32)
@@ -65,7 +65,7 @@ class _Kept:
     def _extend_rows(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
         end = self._used + len(more)
         if end > len(rows):
-            # A new array, for threads that read of the one before.
+            # A new array, because threads may still read the old one.
             before, rows = rows, np.empty((end + end // 4, *rows.shape[1:]), rows.dtype)
             rows[: self._used] = before[: self._used]
         rows[self._used : end] = more

@@ -1,5 +1,7 @@
-"""Function words by which passages in other languages are known; of two letters or more, for
-misread texts are full of single ones."""
+"""Function words, by which passages in other languages are recognised.
+
+They have two letters or more, because misread texts are full of single letters.
+"""
 
 from __future__ import annotations
 

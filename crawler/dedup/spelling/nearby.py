@@ -17,20 +17,21 @@ from .table import FACTORS, Table, expand_ranges, hashes_of, mark_changes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Only so many first letters take part in the look-up; the rest is compared afterwards. SymSpell
-# takes 7; 8 halves the time for a tenth more memory here.
+# The look-up uses only so many first letters; the rest is compared afterwards. SymSpell uses 7;
+# here, 8 halves the time for a tenth more memory.
 _PREFIX: Final = 8
-# One error is all that a word of so few letters can have and still be known again.
+# A word of at most so many letters is recognised with one error only.
 SHORT: Final = 4
-# A word of so many letters is known again with three. Only those are found that share a form with
-# two letters left out, which takes no further look-up.
+# A word of at least so many letters is recognised with three errors, if it shares a form with two
+# letters left out with the right word. So no further look-up is needed.
 LONG: Final = 8
-# Two errors are looked for in the most frequent words only: of a rare one, too little is left.
+# Words with two errors are only compared with the most frequent words: rare ones are too unlikely.
 FREQUENT: Final = 20_000
-# Of the words with the same strokes, the most frequent; of short ones there are up to 160.
+# The most words with the same strokes, the most frequent ones; there are up to 160 short ones.
 _MOST_OF_STROKES: Final = 8
-# To compare words letter by letter takes the most time. Of those that may be two edits away it is
-# done with so many, the most frequent: with up to two letters that only one of them has, and more.
+# Comparing words letter by letter takes the most time. Of words that may be two edits away, only so
+# many, the most frequent, are compared: those with up to two letters that only one of the words
+# has, and those with more.
 MOST_COMPARED: Final = np.array([12, 6])
 _FAR: Final = 1 << 31
 _29: Final = np.uint64(29)
@@ -42,10 +43,11 @@ BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 16)], 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Pairs of a word that was asked for and one that is like it, int arrays of one length.
+    """Pairs of a queried word and a similar dictionary word, int arrays of one length.
 
-    ``asked`` and ``numbers``, in order, say which; ``edits`` apart in letters (optimal string
-    alignment), and in ``strokes``, of which no more than the edits are counted.
+    ``asked`` is the index of the queried word, and ``numbers`` the number of the similar word;
+    pairs are in this order. ``edits`` is their edit distance in letters (optimal string alignment),
+    and ``strokes`` that in strokes, limited to ``edits``.
     """
 
     asked: NDArray[np.int64]
@@ -55,7 +57,7 @@ class Likeness:
 
 
 class Nearby:
-    """Finds *words* within two edits, many within three, and those with the same strokes.
+    """Finds *words* within two edits, long ones within three, and words with the same strokes.
 
     Garbe's symmetric deletes ("1000x faster spelling correction", 2012): two words within n edits
     have a form with up to n letters left out in common. The forms of all words are hashed
@@ -114,7 +116,7 @@ class Nearby:
             asked, forms = _list_forms(codes[place, :_PREFIX], count)
             row, number = groups.members_of(forms)
             asked = place[asked[row]]
-            # A letter that only one of them has takes an edit, which puts in and takes out one.
+            # Each edit changes at most two of the letters that only one of the words has.
             differing = self.letters[number] ^ letters[asked]
             apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
             near = apart <= 2 * count
@@ -144,7 +146,7 @@ class Nearby:
 
 
 class Groups(NamedTuple):
-    """Numbered groups: that of number ``g`` has ``numbers[starts[g]:starts[g + 1]]``."""
+    """Numbered groups: group ``g`` has ``numbers[starts[g]:starts[g + 1]]``."""
 
     starts: NDArray[np.uint32]
     numbers: NDArray[np.uint32]
@@ -162,7 +164,7 @@ class Groups(NamedTuple):
         return cls(starts, pairs.astype(np.uint32))
 
     def members_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The members of *groups*: of which place there, and their numbers."""
+        """The members of *groups*: the index of each one's group in *groups*, and its number."""
         first = self.starts[groups].astype(np.int64)
         counts = self.starts[groups + 1] - first
         place = np.repeat(np.arange(len(groups)), counts)
@@ -170,7 +172,7 @@ class Groups(NamedTuple):
 
 
 def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The most frequent ones for each word that was asked for, of those that are *far* and not."""
+    """The most frequent similar words for each queried word, from *far* pairs and from others."""
     pairs = _sorted_set(pairs | far * _FAR)
     group = pairs >> 31
     place = np.arange(len(pairs))
@@ -185,9 +187,12 @@ def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def letters_of(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Which letters words of those *codes* have, a bit for each; those but a to z share bits."""
+    """The set of letters of each word, a bit for each letter; letters other than a to z share bits.
+
+    *codes* are code points of shape (words, width), padded with 0.
+    """
     bits = np.uint32(1) << (codes & 31)
-    bits &= ~np.uint32(1)  # which is what fills up
+    bits &= ~np.uint32(1)  # the bit of the padding
     found: NDArray[np.uint32] = np.bitwise_or.reduce(bits, axis=1)
     return found
 
@@ -195,9 +200,9 @@ def letters_of(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
 def _list_forms(
     codes: NDArray[np.uint32], most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Forms of words, up to *most* letters left out: of which word, and number of the bucket.
+    """The forms of words with up to *most* letters left out: index of the word, and bucket.
 
-    *codes* of shape (words, ``_PREFIX``).
+    *codes* are of shape (words, ``_PREFIX``).
     """
     factors, fewest = left_out(most)
     place, form = np.nonzero(np.count_nonzero(codes, axis=1)[:, None] >= fewest)
@@ -209,9 +214,9 @@ def _list_forms(
 
 @cache
 def left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """By form, the factor of each letter in its hash, and the fewest letters of words with it.
+    """For each form, the factors of the letters in its hash, and the fewest letters of its words.
 
-    Of shape (``_PREFIX``, forms) and (forms,).
+    The shapes are (``_PREFIX``, forms) and (forms,).
     """
     outs = [out for count in range(most + 1) for out in combinations(range(_PREFIX), count)]
     factors = np.zeros((_PREFIX, len(outs)), np.uint64)
@@ -222,7 +227,7 @@ def left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 
 def _of_forms(words: Sequence[str], most: int, shortest: int) -> Groups:
-    """The numbers of the words in each bucket, of *words* of at least *shortest* letters."""
+    """The numbers of the words in each bucket, from *words* with at least *shortest* letters."""
     pairs = []
     before = 0
     for part in split_batches(words):

@@ -1,4 +1,4 @@
-"""Which words of a page may be corrected: no names, no code, no other language."""
+"""Finds the words of a page that may be corrected: no names, no code, no other languages."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[^\W_]+")
 _CODE: Final = "utf-32-le"
 _ALL: Final = slice(None)
-# Kinds of characters; all others are 0. The last three are those of words: digits, letters without
-# case and marks that do not compose with a letter, as vowel signs; capital and lower-case letters.
+# Kinds of characters; all others are 0. The last three are in words: _ALPHANUMERIC is for digits,
+# letters without case, and marks that do not compose with a letter, such as vowel signs.
 _TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _SPACE, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 9)
-# Beside a technical one, a word is part of a number, a name of a program, an address or markup.
+# Beside a technical character, a word is part of a number, a program's name, a URL or markup.
 _KINDS: Final = {
     _TECHNICAL: "_@#/\\<>{}=$[]|~`^*+%&",
     _APOSTROPHE: "'’",
@@ -37,26 +37,26 @@ _KINDS: Final = {
 _LONGEST: Final = 24
 _CAMEL_CASE: Final = re.compile(r"[a-z]{2}[A-Z]+[a-z]{2}")
 _CAPITALS: Final = re.compile("[A-Z]{3}")
-# Letters that were read as digits: "th4", "8tates"; but not "4th", "1990s", "A4".
+# Words with letters misread as digits: "th4", "8tates"; but not "4th", "1990s", "A4".
 _MISREAD: Final = re.compile(r"\d?[^\W\d]+\d?[^\W\d]*$")
 _NUMBERED: Final = re.compile(r"\d+(?:st|nd|rd|th|s|d|m|am|pm)$|[^\W\d]\d$", re.IGNORECASE)
 _QUOTES: Final = " \t\r\n\"'“”‘’()»«"
 # "Mr. Smith" begins no sentence.
 _LONGEST_ABBREVIATION: Final = 4
-# Words to either side by which the language of a word is told, and the share of them that must be
-# function words of it (in English prose every second is, in sentences of other languages one in
-# ten), and the share that the dictionary must have.
+# The number of words to either side that show the language of a word; the share of them that must
+# be function words of the language (in English prose every second is, in other languages one in
+# ten); and the share that the dictionary must have.
 _AROUND: Final = 16
 _OWN_LANGUAGE: Final = (0.25, 0.6)
-# … where a page is known to be full of errors, which spoil function words as well.
+# The same shares for a page that is known to be full of errors, also in function words.
 _BADLY_READ: Final = (0.15, 0.5)
-# So many times as many function words of the language must there be as such of other languages.
+# There must be so many times more function words of the language than of other languages.
 _OWN_TO_FOREIGN: Final = 3
-# The most frequent words of a dictionary, without which hardly a sentence can do.
+# So many most frequent words of a dictionary count as function words.
 _FUNCTION_WORDS: Final = 150
 
 
-# The words from the first place up to the second are to be replaced.
+# The words from the first place up to the second are replaced by the text.
 Correction: TypeAlias = tuple[int, int, str]
 
 
@@ -66,16 +66,16 @@ class Page:
     Attributes
     ----------
     starts, ends
-        Where each begins and ends in the text.
+        The places where each word begins and ends in the text.
     hashes
-        Those of the words in lower case, see :func:`~.table.word_hashes`.
+        The hashes of the words in lower case, see :func:`~.table.word_hashes`.
     numbers
-        Their numbers in the dictionary; -1: not in it.
+        The numbers of the words in the dictionary; -1: not in it.
     """
 
     def __init__(self, text: str, dictionary: Dictionary) -> None:
         self.text = text
-        # What stands before the first character and up to two after the last can be asked for.
+        # With padding, so that one character before and two after the text can be read.
         self._kinds = _classify_unicode().take(_code_points(f" {text}  "))
         within = self._kinds >= _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
@@ -98,9 +98,9 @@ class Page:
     def find_touchable(
         self, places: NDArray[np.int64], *, noisy: bool = False
     ) -> NDArray[np.int64]:
-        """Those of the words at *places* that may be corrected if they are wrong.
+        """Filter *places*: keep those of words that may be corrected if they are wrong.
 
-        Names may be if the page is *noisy*, and less need be left of the language.
+        On a *noisy* page, names may be corrected, too, and fewer words must be of the language.
         """
         least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
         first = np.maximum(places - _AROUND, 0)
@@ -130,8 +130,10 @@ class Page:
 
     @cached_property
     def _language(self) -> tuple[NDArray[np.int64], ...]:
-        """Before each word and after the last, how many function words, known words, and function
-        words of other languages."""
+        """Cumulative counts of function words, known words, and function words of other languages.
+
+        They are for the words before each word, and before the end.
+        """
         known = self.numbers >= 0
         frequent = known & (self.numbers < _FUNCTION_WORDS)
         return (
@@ -142,7 +144,7 @@ class Page:
 
     @cached_property
     def _others(self) -> NDArray[np.int64]:
-        """Before each character and after the last, how many were no lower-case letters."""
+        """Cumulative counts of characters other than lower-case letters, before each character."""
         return _count_before(self._kinds[1:-2] != _LOWER)
 
     def _stand_alone(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -170,7 +172,7 @@ class Page:
         return found
 
     def _follow_space(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether there is but a space between words and those before, as within a sentence."""
+        """Whether there is only a space between words and the words before, as in a sentence."""
         found: NDArray[np.bool_] = self._kinds[starts] == _SPACE
         found &= self._kinds[starts - 1] >= _ALPHANUMERIC
         return found
@@ -181,7 +183,7 @@ class Page:
 
     @cached_property
     def partings(self) -> NDArray[np.int64]:
-        """Places after which a line ends, or that are, or are before, an unknown word."""
+        """The places of words before a line end, of unknown words, and of words before these."""
         unknown = self.numbers < 0
         lines = np.flatnonzero(self._kinds == _LINE_END) - 1
         found = unknown[:-1] | unknown[1:]
@@ -190,7 +192,7 @@ class Page:
         return np.flatnonzero(found)
 
     def _is_plain_word(self, place: int, word: str, noisy: bool) -> bool:
-        """Whether it has the letters and capitals of a word."""
+        """Whether the letters and capitals are those of a word, not of a name or code."""
         if not word.isalpha() and not (noisy and _is_misread(word)):
             return False
         if word.islower():
@@ -202,7 +204,7 @@ class Page:
         return noisy and (self._in_capitals(place - 1) or self._in_capitals(place + 1))
 
     def _in_capitals(self, place: int) -> bool:
-        """Whether there is a word that begins with three capital letters, as in a headline."""
+        """Whether the word at a place begins with three capital letters, as in a headline."""
         return 0 <= place < len(self) and bool(_CAPITALS.match(self.text, self.starts[place]))
 
     def _begins_sentence(self, place: int) -> bool:
@@ -216,7 +218,7 @@ class Page:
         return gap.endswith(".") and not abbreviated
 
     def rewrite_text(self, corrections: Sequence[Correction], most: float) -> str:
-        """The text with *corrections*, in order, unless they are more than that share of it."""
+        """The text with *corrections*, in order, unless these are a larger share than *most*."""
         if sum(last - first for first, last, _ in corrections) > most * len(self):
             return self.text
         parts = []
@@ -251,7 +253,7 @@ def _code_points(text: str) -> NDArray[np.uint32]:
 
 
 def _count_before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many are set before each place and before the end."""
+    """The number of set flags before each place and before the end."""
     found = np.zeros(len(flags) + 1, np.int64)
     np.cumsum(flags, out=found[1:])
     return found

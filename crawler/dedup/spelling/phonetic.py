@@ -23,11 +23,11 @@ _MOST_KEPT: Final = 1 << 16
 
 
 class PhoneticRepair:
-    """The correction of a word that no dictionary has, by its phonetic code (Figure 2).
+    """Corrects a word that the dictionary lacks by its phonetic code (Figure 2).
 
-    Among the dictionary words with the same code, the closest in edit distance; if there are none,
-    the closest of all words, up to an edit distance of 2. Of equally close words, the more
-    frequent one; the paper leaves that open.
+    It takes the dictionary word with the same code that is closest in edit distance; if there is
+    none, the closest of all words, up to an edit distance of 2. Of equally close words it takes the
+    more frequent one, which the paper leaves open.
     """
 
     def __init__(self, dictionary: Dictionary, name: str = "dsound") -> None:
@@ -55,13 +55,13 @@ class PhoneticRepair:
         return np.array([len(word) for word in self._dictionary.words], np.int32)
 
     def __call__(self, word: str) -> str | None:
-        """The word to put in the place of *word*, in lower case; None if nothing is like it."""
+        """The correction of *word*, in lower case; None if it is known or no word is similar."""
         if word in self._dictionary:
             return None
         kept = self._kept
         if word not in kept:
             if len(kept) > _MOST_KEPT:
-                # Another thread may still read of the one before.
+                # A new cache, because another thread may still read the old one.
                 kept = self._kept = {}
             kept[word] = self._find_closest(word)
         return kept[word]
@@ -76,7 +76,8 @@ class PhoneticRepair:
         same = self._same_code.get(own) if own else None
         if same:
             return extractOne(word, same, scorer=Levenshtein.distance)[0]
-        # An edit puts in one letter at most and takes out one. Few words are left to compare with.
+        # Each edit changes at most two of the letters that only one of the words has. So few words
+        # are left to compare.
         differing = self._letters ^ letters_of(code_points([word], len(word)))
         apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
         near = (apart <= 2 * _FARTHEST) & (np.abs(self._lengths - len(word)) <= _FARTHEST)

@@ -18,7 +18,7 @@ def simplify_letters(text: str) -> str:
 
 
 def lower_letters(text: str) -> str:
-    """*text* in lower case, as many letters as before; sigma at the end of a word as elsewhere.
+    """*text* in lower case, with as many letters; a final sigma is written like any other.
 
     >>> lower_letters("İzmir"), lower_letters("ΟΔΟΣ") == lower_letters("οδος")
     ('izmir', True)

@@ -14,7 +14,7 @@ from .table import FACTORS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Letters that look like one stroke, or like the letter that stands for others in `_STROKES`.
+# Letters that look like one stroke, or like a letter in `_STROKES` that represents others.
 _LETTERS: Final = str.maketrans(
     dict.fromkeys("ijlrtf", "i")
     | dict.fromkeys("nuvhkpxy", "n")
@@ -23,20 +23,21 @@ _LETTERS: Final = str.maketrans(
 )
 _STROKES: Final = (("n", "ii"), ("m", "iii"), ("w", "iiii"), ("d", "ci"), ("b", "ic"))
 _WORD: Final = re.compile(r"([^\W_]+)")
-# Taken for letters; of words with digits all strokes count, or 10 were 100, and 3.1 were 3.11.
+# Digits that count as letters. In words with digits all strokes count, otherwise 10 would equal
+# 100, and 3.1 would equal 3.11.
 DIGITS: Final = str.maketrans("01", "oi")
 _DIGIT: Final = re.compile(r"\d")
-# Those that sound alike, and those that are hardly heard.
+# Letters that sound alike, and letters that are hardly heard.
 _ALIKE: Final = str.maketrans("cqzdvgaeiouyhw", "kkstfj" + "\0" * 8)
 SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
 _C, _F, _H, _K, _P = map(ord, "cfhkp")
-# Of longer words the beginnings are compared.
+# Only so many first letters of a word are compared.
 LONGEST: Final = 24
 _WORDS_AT_A_TIME: Final = 8192
 _ROUNDS: Final = re.compile(r"cc+")
 _REPEATED: Final = re.compile(r"([^ic\n])\1+")
-# Which numbers of uprights side by side count as three, two and one. Short words, of fewer strokes
-# than eight, are known by the words around them.
+# The numbers of adjacent uprights that count as three, two and one. Short words have fewer strokes
+# than eight; the words around them help to tell them apart.
 LONG: Final = 8
 _OF_SHORT: Final = ((re.compile("i{4,}"), "2"), (re.compile("i+"), "1"))
 _OF_LONG: Final = (
@@ -68,8 +69,9 @@ def strokes_of(words: Sequence[str]) -> list[str]:
 
 
 def hash_skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
-    """For each lower-case word a hash of its first letter and its consonants, those that sound
-    alike as one; of shape (words,).
+    """For each lower-case word, a hash of its first letter and its consonants; shape (words,).
+
+    Consonants that sound alike are equal.
 
     >>> right, misspelt, other = hash_skeletons(["necessary", "neccesary", "recessary"])
     >>> bool(right == misspelt), bool(right == other)
@@ -93,13 +95,13 @@ def _hash_part(words: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def split_batches(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """*words*, so many at a time that arrays of all their letters stay small; at least one part."""
+    """Yield *words* in parts so small that arrays of all their letters stay small; at least one."""
     for start in range(0, max(1, len(words)), _WORDS_AT_A_TIME):
         yield words[start : start + _WORDS_AT_A_TIME]
 
 
 def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
-    """Those of the beginnings of *words*, filled up with 0; of shape (words, *width*)."""
+    """The code points of the first letters of *words*, padded with 0; shape (words, *width*)."""
     return np.array(words, f"<U{width}").view("<u4").reshape(len(words), width)
 
 
@@ -128,7 +130,7 @@ class Shapes:
         parted = _WORD.split(text)
         words, kept = parted[1::2], self._kept
         if len(kept) > _MOST_KEPT:
-            # Another thread may still read of the one before.
+            # A new cache, because another thread may still read the old one.
             kept = self._kept = {}
         if new := [word for word in dict.fromkeys(words) if word not in kept]:
             numbers = [word for word in new if _DIGIT.search(word)]
@@ -152,7 +154,7 @@ class Shapes:
 
 
 def _merge_strokes(words: str, kinds: Iterable[tuple[re.Pattern[str], str]]) -> str:
-    """*words* with fewer uprights, and letters that are doubled once."""
+    """*words* with fewer uprights, and with doubled letters written once."""
     for uprights, number in kinds:
         words = uprights.sub(number, words)
     for number in "123":

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST: Final = 64
-# Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
-# leave but ten thousand different hashes.
+# Powers of an odd number (splitmix64's increment), for polynomial hashes. With multiples instead,
+# there would be only ten thousand different hashes.
 FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
 INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS], "u8")
 # Fibonacci's hash, see Knuth 6.4.
 ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS_A_KEY: Final = 2
-# A bucket's keys: where they begin, and how many they are, which is hardly ever more than eight.
+# A span packs the start of a bucket's keys and their number, which is hardly ever above eight.
 COUNT_BITS: Final = 6
 MOST_COUNTED: Final = (1 << COUNT_BITS) - 1
 
@@ -31,7 +31,7 @@ def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDAr
     Words of more than 64 letters have one, too, but not the hash of two words joined together.
     """
     if not len(lengths):
-        return FACTORS[:0]  # no place at which to begin a sum
+        return FACTORS[:0]  # reduceat needs a place to begin
     starts = np.cumsum(lengths) - lengths
     place = np.arange(len(letters)) - np.repeat(starts, lengths)
     place &= _LONGEST - 1
@@ -50,8 +50,8 @@ def hashes_of_cuts(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The hashes of the beginnings and the ends of words, cut after each letter.
 
-    *letters* of shape (words, most letters), filled up with 0; so are both results, in which a cut
-    behind the word gives the whole and nothing.
+    *letters* are of shape (words, most letters), padded with 0, and so are both results. A cut
+    after the word gives the whole word and an empty end.
     """
     places = np.arange(letters.shape[1]) & (_LONGEST - 1)
     first: NDArray[np.uint64] = np.cumsum(letters * FACTORS[places], axis=1, dtype=np.uint64)
@@ -61,7 +61,7 @@ def hashes_of_cuts(
 def whole_hashes(
     first: NDArray[np.uint64], lengths: NDArray[np.int64], second: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """The hashes of *first* words of those *lengths*, with *second* words right behind them."""
+    """The hashes of the concatenations of *first* words, of those *lengths*, and *second* words."""
     hashed: NDArray[np.uint64] = first + second * FACTORS[(lengths - 1) & (_LONGEST - 1)]
     return hashed
 
@@ -91,12 +91,12 @@ class Table:
         return found
 
     def fill_values(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
-        """Put the values of those *keys* that there are into their places in *found*."""
+        """Put the values of the known ones of *keys* into their places in *found*."""
         if not self.keys.size:
             return
         spans = self.spans.take(self._bucket_of(keys))
         first = spans >> COUNT_BITS
-        # An empty bucket is answered with the key of another one, which is no key of this bucket.
+        # For an empty bucket, this compares a key of another bucket, which cannot be equal.
         same = self.keys.take(first, mode="clip") == keys
         met = np.flatnonzero(same)
         found[met] = self.values.take(first.take(met))

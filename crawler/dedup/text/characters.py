@@ -25,8 +25,8 @@ _OTHER_WRITINGS: Final = {
     "ș": "ş",
     "Ț": "Ţ",
     "ț": "ţ",
-    # Letters without a vowel, of which older texts have the letter, its virama and a joiner
-    # (The Unicode Standard, chapter 12): khanda ta of Bengali, the chillus of Malayalam.
+    # Letters without a vowel, which older texts write as the letter, its virama and a joiner (The
+    # Unicode Standard, chapter 12): khanda ta of Bengali, the chillus of Malayalam.
     "ৎ": "ত\u09cd",
     "ൺ": "ണ\u0d4d",
     "ൻ": "ന\u0d4d",
@@ -53,7 +53,7 @@ def one_writing(text: str) -> str:
 
 _SPACE: Final = ord(" ")
 
-# What a code point does to the word it stands in.
+# The effect of a code point on words.
 DROP, GAP, WORD, ALONE, MARK, _UNMET = range(6)
 
 # Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf, and the Arabic tatweel,
@@ -82,12 +82,12 @@ _ACCENTS: Final = (
     (0x1DC0, 0x1DFF),
 )
 
-# The apostrophe within words of Ukrainian, Uzbek, Hawaiian and others as Unicode has it: a letter.
-# Most pages write the one that is punctuation.
+# Apostrophes within words of Ukrainian, Uzbek, Hawaiian and others, which are letters in Unicode.
+# Most pages write the apostrophe that is punctuation.
 _APOSTROPHES: Final = "\u02bb\u02bc\u02bd"
 
 # Longest run of combining marks kept (Stream-Safe Text Format, UAX #15 section 13): sorting a run
-# of n marks takes CPython n² steps, which a page of nothing but marks would turn into hours.
+# of n marks takes CPython n² steps, which would be hours for a page of marks alone.
 _LONGEST_MARK_RUN: Final = 30
 
 
@@ -106,7 +106,7 @@ class Characters:
         self, drop_punctuation: bool, fold_accents: bool, split_unspaced: bool, keep_signs: bool
     ) -> None:
         self._drop_punctuation = drop_punctuation
-        self._keep_signs = keep_signs  # those in the text: what does not count has been taken out
+        self._keep_signs = keep_signs  # keeps all: signs that do not count are removed before
         self._unspaced = UNSPACED if split_unspaced else ()
         self._known = np.full(0x110000, _UNMET, np.uint8)
         for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
@@ -152,11 +152,11 @@ class Characters:
         return _decode_points(points).encode()
 
     def classify_text(self, text: str) -> bytes:
-        """What each character of *text* does, in a byte for each."""
+        """The effect of each character of *text*, one byte for each."""
         return self.classify_points(_code_points(text)).tobytes()
 
     def classify_points(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-        """What each of the code points does."""
+        """The effect of each code point: uint8 of the shape of *points*."""
         found = self._known.take(points)
         unmet = found == _UNMET
         if unmet.any():
@@ -166,7 +166,7 @@ class Characters:
         return found
 
     def of_one(self, char: str) -> int:
-        """What one character does."""
+        """The effect of one character."""
         found = int(self._known[ord(char)])
         return self._classify_point(ord(char)) if found == _UNMET else found
 

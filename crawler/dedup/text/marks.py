@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What encyclopedias write in brackets, in the languages of the largest ones; see `_is_phrase`.
+# Phrases in brackets in encyclopedias, in the languages of the largest ones; see `_is_phrase`.
 _PHRASES: Final = frozenset(
     """
     edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?
@@ -40,18 +40,18 @@ _NAMED: Final = re.compile(
 _PAGE: Final = re.compile(
     r"(?:(?:pp?|pg|ss?|стр|с|str|pág|pag|blz)\.|pages?|seiten?|頁|页)\s?\d{1,4}(?:\s?[–-]\s?\d{1,4})?"
 )
-# What an encyclopedia writes behind the number of a note: the page of the source.
+# The page of a source, which an encyclopedia writes after the number of a note.
 _SOURCE_PAGE: Final = re.compile(r":\d{1,4}(?:[–-]\d{1,4})?(?![\w:])")
 _KORANIC: Final = re.compile(r"﴿\s?\d{1,3}\s?﴾|﴾\s?\d{1,3}\s?﴿")
 _BRACKETED: Final = re.compile(r"[\[［【〔]([^\[\]［］【】〔〕\n]{1,48})[\]］】〕]")
 _NUMBERS: Final = re.compile(r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,5}")
-# What a sentence or a clause ends with, where a mark that follows at once can be nothing else.
+# Ends of a sentence or clause: a number that follows at once can only be a mark.
 _END: Final = '.,;:!?…”’"»)。，、；：！？」』）।؟،۔]］】'
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED_NUMBER: Final = re.compile(rf"\d{{1,3}}(?=\s|$)|[{_SUPERSCRIPTS}]{{1,3}}(?![^\W_])")
 _DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
-# At the start of a line, where a chapter may stand before the verse, and after a clause. Items of
-# a list, with a point or a bracket behind their numbers, keep them: lists have several lengths.
+# Verse numbers at the start of a line, perhaps after a chapter, and after a clause. Numbers of list
+# items, which a point or bracket follows, are kept.
 _AT_LINE: Final = re.compile(r"(?:\d{1,3}[:.])?(\d{1,3})(?:[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))")
 _IN_LINE: Final = re.compile(r"(?:\d{1,3}:)?(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
 _MOST_NUMBERED: Final = 199  # verses of a psalm, and no year
@@ -66,15 +66,15 @@ _BRACKETED_STAMPS: Final = (
     re.compile(r"\[(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\]"),
 )
 _CUE: Final = re.compile(r"^\d{1,5}\s{0,3}\n(?=\d{1,2}:\d\d:\d\d[.,]\d{3}\s-->)", re.MULTILINE)
-_FEWEST: Final = 3  # numbers that run in order are no chance
-_SHARE: Final = 0.6  # of the numbers that stand where those of verses do
+_FEWEST: Final = 3  # so many numbers in order are no chance
+_SHARE: Final = 0.6  # of the numbers at places of verse numbers that must be in order
 _FEWEST_STAMPS: Final = 4
 _FEWEST_LATE_STAMPS: Final = 6  # of a recording that does not begin at zero
-_FALLS: Final = 0.1  # of the steps, where a time is misread
-_LETTERS_AT_STAMP: Final = 25  # between two of a transcript; a timetable has less to say
+_FALLS: Final = 0.1  # of the steps may go back, because times are misread
+_LETTERS_AT_STAMP: Final = 25  # for each time of a transcript; timetables have less text
 _HYPHENS: Final = "-‐¬⸗\u00ad"
 _LINE_END: Final = re.compile(rf"[{_HYPHENS}][^\S\n]{{0,40}}\n[^\S\n]{{0,40}}([^\W\d_]{{1,8}})")
-# With what a list goes on behind a hyphen that stands for the rest of a word: Haupt- und Nebensatz.
+# Words after a hyphen that stands for the rest of a word: Haupt- und Nebensatz.
 _JOINERS: Final = frozenset(
     [
         *("and", "or", "to", "und", "oder", "bzw", "bis", "sowie", "et", "ou", "y", "o", "e", "i"),
@@ -89,7 +89,10 @@ _PLACES: Final = re.compile(
 
 
 def find_places(text: str) -> tuple[list[int], list[int], list[int]]:
-    """Where a hyphen ends a line, digits begin one, or they end a clause or are raised."""
+    """The places of hyphens at line ends, of digits at line starts, and of other digits.
+
+    The latter follow the end of a clause, or are superscripts.
+    """
     hyphens: list[int] = []
     lines: list[int] = []
     ends: list[int] = []
@@ -100,10 +103,10 @@ def find_places(text: str) -> tuple[list[int], list[int], list[int]]:
 
 
 def without_marks(text: str) -> str:
-    r"""*text* without what is none of it; words that a line's end divides are whole again.
+    r"""*text* without marks; words that a line end divides are joined.
 
-    Numbers go where they run in order through the text, or stand in brackets at the end of a
-    clause, so that a number that says something stays.
+    Numbers are only removed if they run in order through the text, or are in brackets at the end of
+    a clause. So meaningful numbers stay.
 
     >>> without_marks("A slip.[1] It is un-\nused.[2][citation needed]")
     'A slip. It is unused.'
@@ -131,7 +134,7 @@ def without_marks(text: str) -> str:
     parts, end = [], 0
     for start, stop in spans:
         if start >= end:
-            # What stood on both sides stays apart; nothing comes between a word and its comma.
+            # Two words stay apart, but no space comes between a word and its comma.
             apart = text[start - 1 : start].isalnum() and text[stop : stop + 1].isalnum()
             apart = apart and (start, stop) not in joins
             parts += [text[end:start], " " if apart else ""]
@@ -140,7 +143,7 @@ def without_marks(text: str) -> str:
 
 
 def _find_divisions(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
-    """What divides words at line ends: a hyphen and the blanks around the end of the line."""
+    """Yield the spans that divide words at line ends: a hyphen and the blanks around the end."""
     for at in hyphens:
         found = _LINE_END.match(text, at)
         is_word = at > 1 and text[at - 2 : at].isalpha()
@@ -172,7 +175,7 @@ def _find_brackets(text: str) -> Iterator[tuple[int, int]]:
             stop = found.end()
             yield start, stop
     if doubtful and (certain >= 2 or len(doubtful) >= _FEWEST):
-        # Note numbers run on from mark to mark, behind words that differ; those of arrays do not.
+        # Note numbers rise from mark to mark, after different words; array indices do not.
         highest = list(accumulate((number for number, _, _ in doubtful), max))
         regular = sum(
             number <= top + 1 for top, (number, _, _) in zip(highest, doubtful[1:], strict=False)
@@ -187,14 +190,14 @@ def _find_brackets(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(inner: str) -> bool:
-    """Whether brackets hold a phrase of editors, or two as `edit | edit source`."""
+    """Whether brackets hold an editors' phrase, or several such as `edit | edit source`."""
     if _NAMED.fullmatch(inner) or _PAGE.fullmatch(inner):
         return True
     return all(part.strip() in _KNOWN for part in inner.split("|"))
 
 
 def _find_raised_numbers(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Numbers of notes that stood above the line, and run through the text."""
+    """Yield the spans of raised note numbers that run through the text in order."""
     found = []
     stop = -1
     for start in ends:
@@ -210,7 +213,7 @@ def _find_raised_numbers(text: str, ends: list[int]) -> Iterator[tuple[int, int]
 
 
 def _find_verse_numbers(text: str, lines: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Numbers that begin lines or verses, and run through the text."""
+    """Yield the spans of numbers that begin lines or verses and run through the text in order."""
     in_line = sorted({*lines, *ends})
     for pattern, places, fewest in ((_AT_LINE, lines, _FEWEST), (_IN_LINE, in_line, _FEWEST + 1)):
         matches: list[tuple[int, re.Match[str]]] = []
@@ -234,7 +237,7 @@ def _find_verse_numbers(text: str, lines: list[int], ends: list[int]) -> Iterato
 
 
 def _longest_run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
-    """Where in *numbers* the longest run n, n + 1, n + 2, … stands; none if it is short.
+    """The places in *numbers* of the longest run n, n + 1, n + 2, …; none if it is short.
 
     >>> _longest_run([7, 1, 2, 40, 3])
     [1, 2, 4]
@@ -259,7 +262,7 @@ def _longest_run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
 
 
 def _find_runs(numbers: list[int], fewest: int) -> list[int]:
-    """Where in *numbers* runs stand that begin at 1, as the verses of chapters.
+    """The places in *numbers* of runs that begin at 1, like the verses of chapters.
 
     >>> _find_runs([1, 2, 3, 4, 1, 2, 9, 1, 2, 3, 4], 4)
     [0, 1, 2, 3, 7, 8, 9, 10]
@@ -274,7 +277,7 @@ def _find_runs(numbers: list[int], fewest: int) -> list[int]:
 
 
 def _find_time_stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
-    """Times that begin the lines of a transcript: from its start on, in order, with much text."""
+    """Yield the spans of times that begin the lines of a transcript, and of its cue numbers."""
     found = [one for at in lines if (one := _STAMP.match(text, at))]
     stamps = list(_find_transcribed(text, found))
     yield from stamps
@@ -283,7 +286,7 @@ def _find_time_stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _find_transcribed(text: str, found: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """The times, if they are those of a transcript: rising, with much text, of no timetable."""
+    """Yield the spans of times if they rise and have much text between them, as in a transcript."""
     if len(found) < _FEWEST_STAMPS:
         return
     times = [int(one[1] or 0) * 3600 + int(one[2]) * 60 + int(one[3]) for one in found]

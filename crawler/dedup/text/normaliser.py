@@ -18,7 +18,7 @@ try:
     from ._normaliser import encode, has_gaps
 
     COMPILED = True
-except ImportError:  # then texts that are not all ASCII take some ten times as long
+except ImportError:  # texts with characters beyond ASCII then take some ten times as long
     COMPILED = False
 
 if TYPE_CHECKING:
@@ -33,22 +33,22 @@ _ASCII: Final = bytes(
     for byte in range(128)
 ).ljust(256)
 
-# The same where signs count: those that do not are gone by then.
+# The same if signs count: signs that do not have been removed before.
 _ASCII_SIGNS: Final = bytes(
     byte if find_sign(chr(byte)) else _ASCII[byte] for byte in range(128)
 ).ljust(256)
 
-# Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
+# Typographic punctuation and the no-break space: most English pages have no others beyond ASCII.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
-# Those of them that are no signs, and an accent in place of an apostrophe.
+# Quotes among them, which are never signs, and an accent in place of an apostrophe.
 _QUOTES: Final = "\u2019\u201c\u201d\u2018\u00b4"
 
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
-# Where no spaces part words, the text goes on behind an address, or a name in Latin letters: its
-# letters and their punctuation end one. Of an address that has them they stay, which drops no word
-# of a text.
+# In scripts without spaces, the text goes on right after a URL or a name in Latin letters, so
+# letters and punctuation of such scripts end both. The rest of a URL that contains them stays, so
+# that no word of the text is dropped.
 _URL: Final = re.compile(rf"(?i:https?://|www\.)[^\s\u3001-\u303f{UNSPACED_LETTER}]+")
 _REPOST: Final = re.compile(
     rf"(?i:\b(?:RT|MT|via)\b[\s:]*@)(?:[^\W{UNSPACED_LETTER}]+|\w+):?|(?i:^\s*(?:RT|MT)\b:?)"
@@ -57,7 +57,7 @@ _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-# With what English writes behind it: 3rd, 5:30 pm.
+# A number with an English suffix: 3rd, 5:30 pm.
 _NUMBER: Final = (
     r"\d+(?:[.,:/\-'\u2019\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
 )
@@ -83,24 +83,23 @@ class Normaliser:
         Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
         and symbol is a word of its own.
     keep_signs
-        Punctuation is dropped, but signs that carry meaning where they stand are words: of money,
-        arithmetic and comparison, check marks, stars, a minus before a number, a symbol alone in
-        its line; a number keeps the point, comma, colon or slash within it.
+        Punctuation is dropped, but signs that carry meaning at their place are words: signs of
+        money, arithmetic and comparison, check marks, stars, a minus before a number, a symbol
+        alone in its line; a number keeps the point, comma, colon or slash within it.
     drop_marks
-        ``[1]``, ``[edit]``, numbers of notes and verses and times of a transcript that run through
-        the text say nothing; words divided at line ends are whole.
+        ``[1]``, ``[edit]``, and numbers of notes and verses and times of a transcript that run
+        through the text are dropped; words divided at line ends are joined.
     fold_accents
         ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
     fold_numbers
         Numbers, times and dates (with digits or English month names) all read ``0``: pages that
         differ only in a date or a counter become equal.
     drop_urls
-        ``http://…``, ``https://…`` and ``www.…`` say nothing.
+        ``http://…``, ``https://…`` and ``www.…`` are dropped.
     drop_reposts
-        ``RT @name:``, ``MT @name`` and ``via @name`` say nothing.
+        ``RT @name:``, ``MT @name`` and ``via @name`` are dropped.
     segment
-        Cuts a run of letters of unspaced scripts into words, for example ``rjieba.cut``; they are
-        then kept together as it says.
+        Cuts a run of letters of unspaced scripts into words, for example ``rjieba.cut``.
 
     Examples
     --------
@@ -139,7 +138,7 @@ class Normaliser:
 
         The shingler reads this form: it needs no Python object for a word.
         """
-        text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
+        text = str.__str__(text)  # lxml and Beautiful Soup have subclasses of str
         if self.drop_marks:
             text = without_marks(text)
         patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
@@ -148,7 +147,7 @@ class Normaliser:
         if self.segment is not None:
             text = segment_text(text, self.segment)
         if self.fold_case and self.drop_punctuation:
-            most = _PIECE * (8 if self.keep_signs else 1)  # a sign at a time, Python takes seconds
+            most = _PIECE * (8 if self.keep_signs else 1)  # Python takes seconds for many signs
             if COMPILED and not (self.fold_accents or self.segment) and len(text) <= most:
                 ask = _by_itself_signs if self.keep_signs else _by_itself
                 found = encode(text, ask, self.keep_signs)
@@ -163,12 +162,12 @@ class Normaliser:
         return b"".join(map(self._encode_piece, _cut_pieces(text)))
 
     def reduce_text(self, text: str) -> str:
-        """*text* in NFKC, without the addresses, reposts, numbers and accents that say nothing.
+        """*text* in NFKC, without the URLs, reposts, numbers and accents that are ignored.
 
-        What writes letters otherwise, as :class:`~.spelling.shape.Shapes`, is given this: nobody
-        would know them afterwards.
+        :class:`~.spelling.shape.Shapes`, which rewrites letters, is given this text, because they
+        would not be recognised afterwards.
         """
-        text = compose_text(text, self.fold_accents)  # for 1½ and what is hidden within a number
+        text = compose_text(text, self.fold_accents)  # for 1½ and invisible characters in numbers
         if self.drop_urls:
             text = _URL.sub(" ", text)
         if self.drop_reposts:
@@ -220,20 +219,20 @@ def single_spaced(encoded: bytes) -> bytes:
 
 
 def _plain_quotes(text: str, keep_signs: bool) -> str:
-    """*text* with typographic punctuation as ASCII has it, where that makes no difference."""
+    """*text* with ASCII in place of typographic punctuation that makes no difference."""
     for char in _QUOTES if keep_signs else _TYPOGRAPHY:
         text = text.replace(char, "'")
     return text.replace("\xa0", " ").replace("\u2026", "...")
 
 
 def _by_itself(char: str) -> bytes | None:
-    """What the default normaliser writes for *char* among any others; None if they have a say.
+    """What the default normaliser writes for *char*; None if that depends on its neighbours.
 
-    NFKC of a text is that of its characters one by one, if none of them, decomposed, begins with
-    what combines with a letter before it (UAX #15): a mark, a vowel or final of Hangul. Of scripts
-    above the basic plane a few letters do, too, which are not told apart from others here.
+    NFKC can be applied to characters one by one, unless a character, decomposed, begins with one
+    that combines with a letter before it (UAX #15): a mark, or a vowel or final of Hangul. A few
+    letters of scripts above the basic plane combine, too, so all of these give None.
     """
-    if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
+    if char.isascii() or char in _TYPOGRAPHY:  # these need no table of characters
         return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
     known = load_characters(True, False, True)
     if known.of_one(char) == DROP:
@@ -250,15 +249,15 @@ def _by_itself(char: str) -> bytes | None:
         return folded.encode()
     if found == {ALONE} and len(folded) == 1:
         return f" {folded} ".encode()
-    # The word that follows shows whether this ends in a letter that stands alone.
+    # The letter that follows shows whether `char` ends with a letter that is a word by itself.
     written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
     return re.sub(b" +", b" ", written)
 
 
 def _by_itself_signs(char: str) -> bytes | tuple[int, bytes, bytes] | None:
-    """What :func:`_by_itself` says where signs count; of a sign that may be a word, another.
+    """Like :func:`_by_itself` if signs count, but a tuple for a sign that may be a word.
 
-    That is its rule, how it is written, and the letters behind it that are written in any case.
+    The tuple has the sign's rule, its spelling, and the letters after it that are always written.
     """
     if char in _QUOTES:
         return b" "
@@ -278,7 +277,7 @@ def _by_itself_signs(char: str) -> bytes | tuple[int, bytes, bytes] | None:
         return int(Sign.UNIT), known[0][1].encode(), folded[1:].casefold().encode()
     elif {*rules} == {Sign.SEPARATOR} and known[0] is None and known[-1] is None:
         return with_signs(folded).encode() if folded.replace("\u2044", "").isdecimal() else None
-    return None  # what stands beside it has a say
+    return None  # it depends on the neighbours
 
 
 def _cut_pieces(text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ..errors import ConfigError, MissingExtra
 
 Segmenter: TypeAlias = Callable[[str], Iterable[str]]
 
-# Letters of scripts that put no space between words. Korean and Tibetan do part words.
+# Letters of scripts without spaces between words. Korean and Tibetan do separate words.
 UNSPACED: Final = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -36,9 +36,9 @@ UNSPACED: Final = (
 UNSPACED_LETTER: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
 # A segmenter may take the square of a run's length. No sentence is longer than this.
 _RUN: Final = re.compile(f"[{UNSPACED_LETTER}]{{1,1000}}")
-# Letters that NFKC parts and dictionaries have whole: am of Thai and of Lao, ho no, ho mo.
+# Letters that NFKC decomposes and dictionaries do not: am of Thai and of Lao, ho no, ho mo.
 _PARTED: Final = {normalize("NFKC", letter): letter for letter in "\u0e33\u0eb3\u0edc\u0edd"}
-_SAMPLE: Final = "東京都"  # what a function is tried with before it is given pages
+_SAMPLE: Final = "東京都"  # a text to try a function before it gets pages
 
 
 def make_segmenter(setting: str | Segmenter) -> Segmenter:
@@ -100,5 +100,5 @@ def _load_icu() -> Segmenter:
     except ImportError as error:
         raise MissingExtra("DEDUP_SEGMENT icu", "segment", error) from error
 
-    # Which words there are follows from the script, whatever the locale.
+    # The words depend on the script, not on the locale.
     return lambda run: WordBreaker(run, "en")

@@ -14,20 +14,20 @@ from .segmentation import UNSPACED_LETTER
 class Sign(IntEnum):
     """The rule by which a sign is a word. The compiled module knows the rules by number.
 
-    All but the last three are also words if a line, or a table cell, has a few signs and nothing
-    else.
+    With all rules but the last three, signs are also words if a line, or a table cell, has a few
+    signs and nothing else.
     """
 
     SEPARATOR = 1  # within a number: 1.5, 1:5, 1/5
     DASH = 2  # -3
     LONG_DASH = 3
     LESS = 4  # <5, < 5, <=, a < b
-    GREATER = 5  # >5, > 5, >=; between words it parts the steps of a path
+    GREATER = 5  # >5, > 5, >=; between words it separates the steps of a path
     EQUAL = 6  # a == b; others are assignments, and lines below headings
     MARK = 7
-    STAR = 8  # behind a number, in a line without words
-    UNIT = 9  # behind a number, with or without a space: 5%, 5 °C, 5′ 3″; also %5
-    SHARP = 10  # behind a letter that is a word: C#, F♯
+    STAR = 8  # after a number, in a line without words
+    UNIT = 9  # after a number, with or without a space: 5%, 5 °C, 5′ 3″; also %5
+    SHARP = 10  # after a letter that is a word: C#, F♯
     TWICE = 11  # &&, ||
     NOT = 12  # !=, !x
     TREND = 13  # before a number, or among symbols alone in a cell
@@ -35,7 +35,7 @@ class Sign(IntEnum):
     ALWAYS = 15
 
 
-# Signs that stand for one another: fonts, keyboards and emoji differ, the meaning does not.
+# Signs with one meaning in different fonts, keyboards and emoji.
 _WRITTEN: Final = dict.fromkeys("−–—", "-") | {
     "⁄": "/",
     "∕": "/",
@@ -61,9 +61,9 @@ _RULES: Final = (
     | {"—": Sign.LONG_DASH, "<": Sign.LESS, ">": Sign.GREATER, "=": Sign.EQUAL}
     | {"*": Sign.STAR, "!": Sign.NOT}
 )
-# Symbols that prose and code have by the way, or that some copies write and others do not.
+# Symbols that carry no meaning in prose and code, or that only some copies have.
 _NONE: Final = frozenset("_'\"`©®¦´¨¸¯℗↩↵⏎¶▶►❯›‹➤➜\ufffd\ufffc")
-# What a check mark or a star is among symbols: the state of an item, wherever it stands. So are
+# Symbols that are words everywhere, such as check marks and stars, which show the state of an item,
 # the tones of a phonetic transcription, and the pieces of chess.
 _ALWAYS: Final = frozenset("+±∓×÷¬✓✗☐★☆⯨⯪👍👎˥˦˧˨˩꜒꜓꜔꜕꜖♔♕♖♗♘♙♚♛♜♝♞♟")
 # Not quotes and brackets.
@@ -71,13 +71,13 @@ _CATEGORIES: Final = frozenset(["Po", "Pd", "Sm", "Sc", "So"])
 _MATHEMATICS: Final = range(0x2200, 0x2300)
 _BLANKS: Final = "\t\r "
 _MONEY: Final = "$€£¥₹"
-# As far as a line is looked at on either side, so that the time does not grow with its square.
+# Characters of a line that are read on either side, so that time does not grow with its square.
 _REACH: Final = 40
-# How many signs may be alone in a line: more are a line that is drawn. Ratings go up to five stars.
+# The most signs alone in a line that are words: more are a ruler. Ratings go up to five stars.
 _MOST: Final = 3
 _MOST_DASHES: Final = 2
 _MOST_STARS: Final = 5
-# What begins the lines of comments, quotes and lists, those without text among them.
+# Signs that begin lines of comments, quotes and lists, also lines without text.
 _LEADERS: Final = "*#/;%->"
 
 _UNITS: Final = "%٪‰‱°′"
@@ -116,7 +116,7 @@ def with_signs(text: str) -> str:
 def _write_sign(found: re.Match[str]) -> str:
     known = find_sign(found[0][0])
     if known is None:
-        # Marks and what is no sign are left to the table of characters.
+        # Marks and other characters are left to the table of characters.
         return found[0] if unicodedata.category(found[0])[0] not in "PS" else " "
     if known[0] is Sign.UNIT:
         return _write_units(found)
@@ -127,7 +127,7 @@ def _write_sign(found: re.Match[str]) -> str:
 
 
 def _write_units(found: re.Match[str]) -> str:
-    """Units side by side, of which each counts behind one that does."""
+    """Write adjacent units; each one counts if the unit before it does."""
     written = " "
     for at in range(found.start(), found.end()):
         if written != " " or _Place(found.string, at).is_counted(Sign.UNIT):
@@ -143,7 +143,7 @@ class _Place:
         self._text, self._at = text, at
 
     def is_counted(self, rule: Sign) -> bool:
-        """Whether the sign is a word here, or the part of a number."""
+        """Whether the sign is a word here, or part of a number."""
         before, after = self._char_at(-1), self._char_at(1)
         match rule:
             case Sign.ALWAYS:
@@ -166,14 +166,14 @@ class _Place:
         return self._is_told_by(rule, before, after) or self._is_alone(_MOST)
 
     def _is_told_by(self, rule: Sign, before: str, after: str) -> bool:
-        """Whether the characters beside it make it a word."""
+        """Whether the neighbouring characters make the sign a word."""
         match rule:
             case Sign.LESS:
                 return (before == " " and after == " ") or after == "=" or self._is_before_number()
             case Sign.GREATER:
                 return after == "=" or (before not in _ARROWS and self._is_before_number())
             case Sign.EQUAL:
-                # The first of two, which a heading between them would have no operand before.
+                # The first of two equal signs with operands; a ruler of signs has none.
                 beyond = self._char_at(2)
                 return after == "=" and before not in "=\n" and beyond not in "=\n"
             case Sign.UNIT:
@@ -201,14 +201,14 @@ class _Place:
         return (self._char_at(2) if after == " " else after) in _DIGITS
 
     def _is_alone(self, most: int) -> bool:
-        """Whether the line has at most so many signs and nothing else but blanks."""
+        """Whether the line has at most so many signs, and otherwise only blanks."""
         before, after = self._line()
         others = (before + after).translate(_NO_BLANKS)
         if len(others) >= most or any(find_sign(char) is None for char in others):
             return False
         if "/" in (line := others + self._char_at(0)) and "*" in line:
             return False  # the beginning or the end of a comment
-        # The line of a comment that has no text, before one that has.
+        # An empty line of a comment leads the next line, which has text.
         return before.strip(_BLANKS) != "" or not self._leads_next_line()
 
     def _leads_next_line(self) -> bool:
@@ -232,7 +232,7 @@ class _Place:
         return all(char in _BLANKS or _is_symbol(char) for char in "".join(self._line()))
 
     def _line(self) -> tuple[str, str]:
-        """The line on either side; of a long one enough to be told from those of signs alone."""
+        """The line before and after the sign; letters in place of a line that is too long."""
         at = self._at
         before = self._text[max(0, at - _REACH) : at].rpartition("\n")
         after = self._text[at + 1 : at + 1 + _REACH].partition("\n")

@@ -20,15 +20,16 @@ _RUN: Final = re.compile(r"(.)\1+")
 def dsound(word: str) -> str:
     """The DSound code of *word* (Table I of the paper): a digit for each sound, of any length.
 
-    1. Of kn-, gn-, pn-, ae-, wr- the first letter goes; x- becomes s-, wh- becomes w-.
-    2. d in -dge-, -dgi- is 2 and takes the g along; g in -gh- is 0; t in -tia-, -tio- is 2.
-    3. aehiouwy 0, bfpv 1, cgjkqsxz 2, dt 3, l 4, mn 5, r 6; of a run of one digit one remains.
+    1. kn-, gn-, pn-, ae- and wr- lose their first letter; x- becomes s-, wh- becomes w-.
+    2. dg in -dge-, -dgi- is 2; gh in -gh- is 0; t in -tia-, -tio- is 2.
+    3. aehiouwy 0, bfpv 1, cgjkqsxz 2, dt 3, l 4, mn 5, r 6; a run of one digit becomes one digit.
 
-    The table survives with damage. Read here: "ac-" as ae-, the rule of Metaphone that stands among
-    the same four others; "achiouwy" as aehiouwy, since c is under 2 and e would be nowhere;
-    "cgikqgsxz" as cgjkqsxz, for the same two reasons; the letter of 4 as l, the only one left.
-    The first letter is coded like any other and zeros are kept, or "Rodgers" could not be 602062.
-    Runs of zeros are reduced like others, as "repeated digits are removed" says without exception.
+    The table survives with damage. It is read here as follows: "ac-" as ae-, the rule of Metaphone
+    beside the same four others; "achiouwy" as aehiouwy, because c is under 2 and e would be
+    missing; "cgikqgsxz" as cgjkqsxz, for the same two reasons; the letter of 4 as l, the only one
+    left. The first letter is coded like any other and zeros are kept, otherwise "Rodgers" could not
+    be 602062. Runs of zeros are reduced like others, because "repeated digits are removed" names no
+    exception.
 
     >>> dsound("Rodgers"), dsound("Houghton"), dsound("Attention")
     ('602062', '0305', '0305205')

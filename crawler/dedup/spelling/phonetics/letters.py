@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-# Letters that are no letter of a to z with an accent.
+# Latin letters that are not a letter from a to z with an accent.
 _SPELT_OUT: Final = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 )
-# No word is longer; rules that look ahead would take their time over a megabyte of one letter.
+# No word is longer; rules that look ahead would be slow for a megabyte of one letter.
 _LONGEST = 64
 
 

@@ -1,4 +1,4 @@
-"""Codes that well-kept libraries compute: the extra ``typos`` brings them."""
+"""Phonetic codes that libraries compute, which the extra ``typos`` installs."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _VOWELS: Final = frozenset("aeiouy")
 
 
 def phonex(word: str) -> str:
-    """The Phonex code of *word*: a letter and three digits, as Soundex, closer to English speech.
+    """The Phonex code of *word*: a letter and three digits, like Soundex, but closer to English.
 
     >>> phonex("Wright"), phonex("Philp") == phonex("Filp")
     ('R230', True)

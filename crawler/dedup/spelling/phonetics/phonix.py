@@ -7,8 +7,9 @@ from typing import Final
 
 from .letters import to_latin
 
-# Gadd's transformations in his order: where (^ at the beginning, $ at the end, - inside, blank
-# anywhere), what, what for, and what must stand before and after (V a vowel, C a consonant).
+# Gadd's transformations in his order: the place (^ at the beginning, $ at the end, - inside, blank
+# anywhere), the letters, their replacement, and the neighbours before and after (V a vowel, C a
+# consonant, . any).
 _TABLE: Final = """
   dg g          |  co ko         |  ca ka         |  cu ku         |  cy si         |  ci si
   ce se         | ^ cl kl . V    |  ck k          | $ gc k         | $ jc k         | ^ chr kr . V
