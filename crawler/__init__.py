@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Found when asked for, so that `dedup` and `chrome` can be imported without Scrapy.
+    # Imported at first use, so that `dedup` and `chrome` can be imported without Scrapy.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = ".addon" if name == "Addon" else ".pipelines"

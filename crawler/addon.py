@@ -20,16 +20,16 @@ from .start_errors import speak_plainly
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-# Below the 300 that Scrapy's templates give a project's own pipelines, so that what is dropped
-# costs nothing there. A pipeline that fills in the page's html or text needs a lower number still.
+# Below the 300 that Scrapy's templates give a project's own pipelines, so that dropped items do not
+# reach them. A pipeline that fills in the page's html or text needs a number below this one.
 PRIORITY = 200
-# Next to the spider: nobody has seen its items before.
+# Next to the spider: the first to see its items.
 NEXT_TO_SPIDER = 1000
-# Next to the pipelines: whatever other middlewares make of an item, they get this one.
+# Next to the pipelines: it sees the items that pipelines get, after all other middlewares.
 NEXT_TO_PIPELINES = 1
-# Behind that, for it waits for the verdict about an item.
+# After that, because it waits for the verdict about an item.
 BEHIND_ALL = 0
-# Behind robots.txt, which needs no turn, and before all that counts or changes a request.
+# After robots.txt, which needs no turn, and before all that counts or changes a request.
 BEFORE_DOWNLOAD = 110
 
 
@@ -51,12 +51,12 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Check the settings and add the pipeline."""
-        # They need what Scrapy reads domains with, which takes long to import.
+        # Imported here, because both import tldextract, which is slow to import.
         from .spiders.cookies import use_packaged_suffix_list
         from .spiders.downloader_middlewares import COOKIES, added_to
 
         use_packaged_suffix_list()
-        # Contracts pass no items on. A fault here would end the check before them, with its OK.
+        # `scrapy check` passes no items on, and an error here would end it with an OK.
         if "SCRAPY_CHECK" in os.environ:
             return
         speak_plainly()

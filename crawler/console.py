@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _INTERVAL = 10.0
-_LIVE_INTERVAL = 0.5  # of a line that is written over in place
+_LIVE_INTERVAL = 0.5  # for a line that is updated in place
 
 
 _SPARED_FOR = {"copy_depth": "found on copies of copies", "fruitless": "nothing new for long"}
@@ -56,7 +56,7 @@ class _Terminal(Terminal):
         super().__init__(file=file, highlight=False, markup=False)
 
     def on_broken_pipe(self) -> None:
-        """Print nothing any more."""
+        """Stop printing."""
         self.quiet = True
 
     def print(self, *objects: Any, **options: Any) -> None:
@@ -131,7 +131,7 @@ class Console:
         stats = self.crawler.stats.get_stats()
         pages = stats.get("site/pages", 0)
         now = monotonic()
-        if now - self._last_time >= min(self.interval, 1.0):  # of less a rate says nothing
+        if now - self._last_time >= min(self.interval, 1.0):  # a rate over less time is noise
             self._rate = (pages - self._last_pages) / (now - self._last_time)
             self._last_pages, self._last_time = pages, now
         scheduler: Any = self.crawler.engine.scheduler
@@ -149,7 +149,7 @@ class Console:
             self.terminal.print(line)
 
     def _write_live(self, line: str) -> None:
-        """Write over the line; the cursor goes back, so that a log's line stands in its place."""
+        """Overwrite the line; the cursor goes back, so that a line of the log replaces it."""
         room = self.terminal.width - 1
         self.terminal.print(line[:room].ljust(room), end="\r", soft_wrap=True)
 
@@ -224,7 +224,7 @@ def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
 
 
 def _describe_spared(stats: Mapping[str, Any], spared: int) -> str:
-    """How many requests were not made, why, and what that has saved."""
+    """The number of spared requests, the reasons, and the bytes and seconds saved."""
     counts = _counts_of(stats, "dedup/spared/")
     named = {_SPARED_FOR.get(name, name): count for name, count in counts.items() if count}
     megabytes = stats.get("dedup/spared_bytes", 0) / 1e6
@@ -234,7 +234,7 @@ def _describe_spared(stats: Mapping[str, Any], spared: int) -> str:
 
 
 def _scrapy_command() -> str:
-    """How to call Scrapy here: by its name, unless it is in an environment that is not active."""
+    """The command that runs Scrapy here: its name, or a path if its environment is not active."""
     if shutil.which("scrapy"):
         return "scrapy"
     called = Path(sys.argv[0])
@@ -243,7 +243,7 @@ def _scrapy_command() -> str:
 
 
 def _index_options(settings: BaseSettings) -> str:
-    """How to say which index it is, as far as this crawl's command line said so."""
+    """The options of this crawl's command line that name the index, for other commands."""
     said = {
         name: str(settings[name])
         for name in ("DEDUP_NAMESPACE", "DEDUP_REDIS_URL", "DEDUP_DATA_DIR")

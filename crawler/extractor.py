@@ -1,4 +1,4 @@
-"""The function that extracts main text: that of this package, or the one that a setting names."""
+"""The function that extracts main text: this package's own, or the one that a setting names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tree = Document | Any  # Any: one of chrome.document.TREES
 
 
 class Extractor(Protocol):
-    """Takes HTML, or its tree, and what is known about the template of its site."""
+    """Takes HTML, or its tree, and the known blocks of its site's template."""
 
     def __call__(
         self, html: str | bytes | Tree, template: AbstractSet[int] = frozenset(), /
@@ -35,7 +35,7 @@ def text_of(found: MainText | str) -> str:
 
 
 def load_extractor(config: DedupConfig) -> Extractor:
-    """The function that ``DEDUP_EXTRACTOR`` names, or that of this package.
+    """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
 
     Raises :class:`ConfigError` if there is no such function.
     """
@@ -61,7 +61,7 @@ def load_extractor(config: DedupConfig) -> Extractor:
     ) -> MainText | str:
         text = function(html)
         if text is not None and not isinstance(text, (str, MainText)):
-            # The name of an object, taken for the text, would make copies of all pages.
+            # Otherwise the object's repr would be the text, and make all pages copies.
             raise TypeError(
                 f"the function of DEDUP_EXTRACTOR returned {type(text).__name__} instead of str"
             )

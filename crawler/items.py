@@ -52,7 +52,7 @@ def value_of(item: Any, name: str) -> Any:
 
 
 def reader_of(item: Any) -> Callable[[str], Any]:
-    """A function that does the same for several fields of one item, in a fraction of the time."""
+    """Make :func:`value_of` for one item: faster if several fields are read."""
     fields = ItemAdapter(item)
     names = fields.field_names()
 

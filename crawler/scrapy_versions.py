@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 _HAS_COROUTINES = hasattr(scrapy.crawler.Crawler, "stop_async")  # since Scrapy 2.14
-# Newer ones end a crawl with the reason; older ones let any exception through, with a traceback.
+# Newer versions end a crawl with the reason; older ones pass any exception on, with a traceback.
 _TAKES_CLOSE_SPIDER = hasattr(scrapy.crawler, "CloseSpider")
 
 
@@ -123,7 +123,7 @@ async def close_spider(engine: ExecutionEngine, reason: str) -> None:
 def before_close(engine: Any, action: Callable[[Any], None]) -> None:
     """Call `action` before a spider closes, with the loop over its ``start()``.
 
-    That is None if it has come to its end.
+    The loop is None if it has ended.
     """
     if _HAS_COROUTINES:
         close: Callable[..., Awaitable[None]] = engine.close_spider_async
@@ -149,7 +149,7 @@ def before_close(engine: Any, action: Callable[[Any], None]) -> None:
 def look_for_requests(engine: Any) -> None:
     """Let an idle engine check at once for requests, or whether its spider is idle.
 
-    By itself it does so every five seconds.
+    Otherwise it does so every five seconds.
     """
     slot = getattr(engine, "_slot", None)
     if slot is not None:

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleDimensions
 
 
 def measure_width(console: Console) -> Console:
-    """A console of the right width; rich takes every dumb terminal (``TERM``) for 80 columns."""
+    """Give a console its real width; rich assumes 80 columns for dumb terminals (``TERM``)."""
     if console.is_dumb_terminal:
         console.size = ConsoleDimensions(*get_terminal_size())
     return console

@@ -6,7 +6,7 @@ import shlex
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
-LONG: Final = 100  # characters of a word, beyond which nobody reads it
+LONG: Final = 100  # characters of a word, beyond which its middle is left out
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -68,7 +68,7 @@ def threshold_in_percent(threshold: float, digits: int = 1) -> str:
 
 
 def _round_to_digits(similarity: float, digits: int) -> Decimal:
-    # By its decimal digits: 0.29 * 100 is less than 29.
+    # By decimal digits, because in floats 0.29 * 100 is less than 29.
     step = Decimal(1).scaleb(-digits)
     return Decimal(repr(float(similarity))).quantize(step, ROUND_FLOOR)
 
@@ -85,7 +85,7 @@ def size_in_words(size: float) -> str:
         return f"{size:.0f} bytes"
     for unit in ("kB", "MB", "GB"):
         size /= 1000
-        if abs(size) < 999.95:  # which is 1000.0 in the next smaller unit
+        if abs(size) < 999.95:  # more would be shown as 1000.0
             return f"{size:.1f} {unit}"
     return f"{size / 1000:,.1f} TB"
 

@@ -1,4 +1,4 @@
-"""Texts of PDF, Word and EPUB files; knows no Scrapy, no Redis, no HTML page."""
+"""Texts of PDF, Word and EPUB files, without Scrapy, Redis or HTML pages."""
 
 from .reading_process import FILE_TYPES, FileError, FileText, can_read_files, is_file, read_file
 

@@ -92,7 +92,7 @@ def read_pdf(data: bytes) -> tuple[str, str]:
 def join_pages(pages: list[list[str]]) -> str:
     """Return the lines of all pages, without those that most pages have at their top or bottom.
 
-    Numbers do not count, because a running head may contain that of its page.
+    Digits do not count, because a running head may contain a page number.
 
     >>> texts = "leaves", "stems", "roots"
     >>> pages = [["Tea today", text, f"Page {n} of 3"] for n, text in enumerate(texts, 1)]
@@ -111,7 +111,7 @@ def join_pages(pages: list[list[str]]) -> str:
     kept = []
     for page in pages:
         running = {at for at in edges(page) if counts[folded(page[at])] >= least}
-        # A chapter may consist of such lines; a page does not lose all that it has.
+        # A chapter may consist of such lines; a page must not lose all its lines.
         running = set() if len(running) == len(page) > EDGE else running
         kept += [line for at, line in enumerate(page) if at not in running]
     return "\n".join(kept)
@@ -148,7 +148,7 @@ def read_epub(archive: ZipFile) -> tuple[str, str]:
         text = "\n".join(text_of(html.fromstring(part)) for part in parts if part.strip())
     except MemoryError:
         raise
-    except Exception as error:  # etree's, and of names that the archive has not
+    except Exception as error:  # errors of etree, and for names missing in the archive
         raise Unreadable(f"it is damaged: {type(error).__name__}") from None
     return text, title
 
@@ -188,7 +188,7 @@ def bound_process(seconds: int) -> None:
 
 
 def main() -> None:
-    """Read a file from standard input, and write its text, or why it has none."""
+    """Read a file from standard input, and write its text, or the reason why it has none."""
     bound_process(int(sys.argv[1]))
     try:
         text, title = read_text(sys.stdin.buffer.read())
@@ -199,7 +199,7 @@ def main() -> None:
         found = {"error": str(error)}
     except MemoryError:
         found = {"error": "it takes too much memory"}
-    except Exception as error:  # of whatever library, for whatever file
+    except Exception as error:  # any error of the libraries
         found = {"error": f"{type(error).__name__} while reading it"}
     sys.stdout.write(json.dumps(found))
 

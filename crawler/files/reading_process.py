@@ -17,7 +17,7 @@ from threading import BoundedSemaphore
 from typing import Final, NamedTuple
 
 SECONDS: Final = 30.0  # until the process is ended, its start included
-_PROCESSES: Final = BoundedSemaphore(2)  # of which each may take a gigabyte
+_PROCESSES: Final = BoundedSemaphore(2)  # each process may take a gigabyte
 _WITHIN: Final = 1024  # bytes in which a PDF may begin
 _PACKED: Final = b"PK\x03\x04"  # Word and EPUB are archives
 _PROGRAM: Final = Path(__file__).with_name("file_text.py")
