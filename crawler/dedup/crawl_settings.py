@@ -55,7 +55,7 @@ class CrawlSettings:
         "crawls of the spider `site`.",
     )
     copy_depth: int = setting(
-        3,
+        6,
         parsing.integer(0, 1000),
         "Number of pages in a row, each found on the one before, that may bring nothing new "
         "before links to more of their kind are no longer followed. 0: no limit. See "

@@ -197,7 +197,7 @@ async def test_a_chain_of_copies_is_bounded(
         month = int(dict(parse_qsl(urlsplit(path).query)).get("m", 0))
         return 0, [f"/?m={month + 1}", f"/?m={month - 1}"]
 
-    fetched, _, _ = await fetch(web, site, redis_url)
+    fetched, _, _ = await fetch(web, site, redis_url, DEDUP_COPY_DEPTH=3)
     assert len(fetched) <= 12
     again, _, _ = await fetch(
         web, site, redis_url, DEDUP_COPY_DEPTH=0, DEDUP_NAMESPACE="other", DEPTH_LIMIT=0
@@ -356,8 +356,8 @@ def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     """Articles and the first of a kind, found on a list of one text; not what brings nothing."""
     sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
-    pages = [f"http://host/list?page={number}" for number in range(8)]
-    found = "http://host/item/7", "http://host/about", "http://host/list?page=9"
+    pages = [f"http://host/list?page={number}" for number in range(10)]
+    found = "http://host/item/7", "http://host/about", "http://host/list?page=11"
     sites.note_page(seen_page(1, "a")._replace(url="http://host/item/1"))
     for before, url in itertools.pairwise(pages):
         found_on = Found(page_number(before))

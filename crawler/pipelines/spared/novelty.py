@@ -17,7 +17,8 @@ _MOST_PAGES: Final = 1 << 18
 _MOST_KINDS: Final = 1 << 14
 _VAIN: Final = 3  # copies in a row, for each page of a kind that was new
 _SHORT: Final = 500  # characters
-_SMALL_STEP: Final = 1 / 16
+_SMALL_STEP: Final = 1 / 16  # of growth
+_EMPTY_STEP: Final = 1 / 8  # of depth
 _WORDS: Final = re.compile(r"\w+")
 # In scripts without spaces, such as Chinese, what counts days is written next to the number.
 _NUMBERS: Final = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
@@ -94,7 +95,7 @@ class Novelty:
 
     An empty month of a calendar has a text of its own: its year. So a page whose short text has
     come before, numbers aside, and that was found on one with such a URL, counts as nothing new;
-    but it takes sixteen of them for one copy. The index keeps it all the same.
+    but it takes eight of them for one copy. The index keeps it all the same.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ class Novelty:
         else:
             self.barren += 1
             self.growth += added
-            step = _Step(found_on, _SMALL_STEP if is_empty else 1, tuple(yields))
+            step = _Step(found_on, _EMPTY_STEP if is_empty else 1, tuple(yields))
             self._note_step(page, step if page != found_on.page else None)
         return is_new
 

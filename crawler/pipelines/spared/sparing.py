@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -83,7 +84,8 @@ class Sparing:
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
         self._crawler = crawler
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
-        self._turns: set[asyncio.Future[None]] = set()
+        self._arrivals = itertools.count()
+        self._turns: dict[int, asyncio.Future[None]] = {}
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
         self.tally = Tally(crawler.stats)
@@ -184,23 +186,23 @@ class Sparing:
         await self._sites.hear_others(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.pop(CHECKS, False)
+        place = next(self._arrivals)
         while True:
             decision = site.decide_request(request.url, parts, found_on, checks=checks)
             if not decision.waits:
                 break
-            await self._wait()
+            await self._wait(place)
             await self._sites.hear_others()
         if decision.left is None:
             return
         self._leave(site, parts.site, request, decision.left)
         raise Spared(f"{request.url} would be a copy: {' '.join(decision.left)}")
 
-    async def _wait(self) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._turns.add(turn)
+    async def _wait(self, place: int) -> None:
+        turn = self._turns[place] = asyncio.get_running_loop().create_future()
         with suppress(TimeoutError):
             await asyncio.wait_for(turn, _TURN)
-        self._turns.discard(turn)
+        self._turns.pop(place, None)
 
     def note_response(self, request: Request, response: Response) -> None:
         """Note what was downloaded."""
@@ -211,9 +213,10 @@ class Sparing:
     def land(self, request: Request) -> None:
         """Note that nothing more comes of a request."""
         self._sites.course_of(_key_of(request)).note_landed(request.url)
-        for turn in self._turns:
-            if not turn.done():
-                turn.set_result(None)
+        # What came last is deepest: of what has few texts the end is found before the limits.
+        for place in sorted(self._turns, reverse=True):
+            if not self._turns[place].done():
+                self._turns[place].set_result(None)
         self._turns.clear()
 
     def _leave(
