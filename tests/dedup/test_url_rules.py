@@ -51,7 +51,7 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
         content, links = site(path)
         has_news, links_of = False, []
         for link in dict.fromkeys(links):
-            is_first, is_fresh = rules.note_found(parts(link), page)
+            is_first, is_fresh = rules.note_found(parts(link))
             if link not in known:
                 known.add(link)
                 found_on[link] = page
@@ -73,10 +73,9 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
 
 def note_found_once(rules: SiteRules, path: str, content: int, *, is_new: bool) -> None:
     """Note a page whose URL was found on one page; it leads to another such URL of itself."""
-    page = hash(path)
-    rules.note_found(parts(path), page)
+    rules.note_found(parts(path))
     links = (rules.list_frames(parts(path)),)
-    rules.note_page(parts(path), content, is_new=is_new, found_on=page, links=links)
+    rules.note_page(parts(path), content, is_new=is_new, found_on=hash(path), links=links)
 
 
 def endless(link: str, pages: int = 6) -> Site:
@@ -85,7 +84,7 @@ def endless(link: str, pages: int = 6) -> Site:
 
     def site(path: str) -> tuple[object, list[str]]:
         name = parts(path).skeleton.removesuffix("/*")
-        if link == "/{page}/{n}x":
+        if link.startswith("/{page}/{n}x"):
             name = path.split("/")[1]
         folder = urlsplit(path).path.rstrip("/")
         links = (link.format(path=folder, page=n, n=next(numbers)) for n in range(pages))
@@ -323,9 +322,10 @@ def shop(
     return site
 
 
-def test_a_part_that_is_new_in_each_link_makes_no_difference() -> None:
+@pytest.mark.parametrize("link", ["/{page}/{n}x", "/{page}/{n}x?utm={n}"])
+def test_a_part_that_is_new_in_each_link_makes_no_difference(link: str) -> None:
     """Three pages have to show it, of each name of a page; and one that does not revokes it."""
-    crawled = crawl(endless("/{page}/{n}x"), "/")
+    crawled = crawl(endless(link), "/")
     assert crawled.rules.rules.keys() == {"volatile"}
     assert len(crawled.texts) == 6
     assert crawled.fetched <= 30

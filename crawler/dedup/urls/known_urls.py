@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import xxhash
@@ -51,34 +50,24 @@ class KnownUrls:
             shelf = self._shelves[number] = _Shelf()
         return shelf
 
-    def note_found(self, parts: UrlParts, page: int = 0) -> tuple[bool, bool]:
-        """Note a URL that was found on a page: whether none before it may have its content, and
-        whether it was not found before.
+    def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
+        """Note a URL that was found: whether none before it may have its content, and whether it
+        was not found before.
         """
         shelf, key = self._shelf_of(parts.kind.stem), self._loose_key(parts)
-        is_first = key not in shelf.found
-        known = shelf.urls.get(parts)
-        if known is not None:
-            known.recurs |= page not in (known.found_on, 0)
-            known.found_on = known.found_on or page
-        elif self.size < _MOST_URLS:
+        is_first, is_fresh = key not in shelf.found, parts not in shelf.urls
+        if is_fresh and self.size < _MOST_URLS:
             self.size += 1
-            shelf.urls[parts] = _Known(page)
+            shelf.urls[parts] = False
             shelf.found.add(key)
-        return is_first, known is None
-
-    def recurs(self, parts: UrlParts) -> bool:
-        """Whether a URL was found on several pages, as far as is remembered."""
-        known = self._shelf_of(parts.kind.stem).urls.get(parts)
-        return known is not None and known.recurs
+        return is_first, is_fresh
 
     def note_request(self, parts: UrlParts) -> None:
         """Note that a URL is requested."""
         self.note_found(parts)
         shelf = self._shelf_of(parts.kind.stem)
-        known = shelf.urls.get(parts)
-        if known is not None:
-            known.is_requested = True
+        if parts in shelf.urls:
+            shelf.urls[parts] = True
             shelf.requested.add(self._loose_key(parts))
 
     def note_page(self, parts: UrlParts, content: int) -> None:
@@ -105,8 +94,7 @@ class KnownUrls:
         shelf = self._shelf_of(parts.kind.stem)
         if self._loose_key(parts) not in shelf.requested:
             return False
-        known = shelf.urls.get(parts)
-        return known is None or not known.is_requested
+        return not shelf.urls.get(parts)
 
     def find_fetched(self, parts: UrlParts) -> UrlParts | None:
         """The URL that has the content of this one, by the rules."""
@@ -130,20 +118,11 @@ class KnownUrls:
         return all(folder in self._names for folder in folders.split("/")[1:])
 
 
-@dataclass(slots=True)
-class _Known:
-    """A URL that was found: on which page first, whether on others, and whether it is requested."""
-
-    found_on: int
-    recurs: bool = False
-    is_requested: bool = False
-
-
 class _Shelf:
     """URLs with some of the stems: most stems have but one."""
 
     def __init__(self) -> None:
-        self.urls: dict[UrlParts, _Known] = {}
+        self.urls: dict[UrlParts, bool] = {}  # that were found; whether they are requested
         self.pages: deque[tuple[UrlParts, int]] = deque()
         self.found: set[Key] = set()
         self.requested: set[Key] = set()
@@ -155,7 +134,7 @@ class _Shelf:
     def sort(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
         self.found = {loose_key(parts) for parts in self.urls}
         self.requested = {
-            loose_key(parts) for parts, known in self.urls.items() if known.is_requested
+            loose_key(parts) for parts, is_requested in self.urls.items() if is_requested
         }
         for urls in self.twins, self.neighbours, self.fetched, self.fetches:
             urls.clear()

@@ -70,7 +70,7 @@ class SiteRules:
     def forget_urls(self) -> None:
         """Forget what URLs there are: rules stay, and spare less until URLs are known again."""
         self._urls = KnownUrls(self._loose_key, self._strict_key)
-        self._volatile = VolatileParts(self._urls.recurs)
+        self._volatile = VolatileParts()
 
     @property
     def size(self) -> int:
@@ -112,11 +112,11 @@ class SiteRules:
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
         return (parts.skeleton, *known)
 
-    def note_found(self, parts: UrlParts, page: int = 0) -> tuple[bool, bool]:
-        """Note a URL that was found on a page: whether none before it may have the same text, and
-        whether it was not found before.
+    def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
+        """Note a URL that was found: whether none before it may have the same text, and whether it
+        was not found before.
         """
-        is_first, is_fresh = self._urls.note_found(parts, page)
+        is_first, is_fresh = self._urls.note_found(parts)
         return is_first and not self._is_ripe(parts), is_fresh
 
     def list_frames(self, parts: UrlParts) -> tuple[int, ...]:
@@ -158,9 +158,7 @@ class SiteRules:
         return [VOLATILE] if names is None and self._is_volatile(parts) else names
 
     def _is_volatile(self, parts: UrlParts) -> bool:
-        return VOLATILE in self.rules and self._volatile.is_volatile(
-            parts, list(self._list_holes(parts))
-        )
+        return VOLATILE in self.rules and self._volatile.is_volatile(list(self._list_holes(parts)))
 
     def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
         """Whether rules will say that a URL's text has come, once that of another has."""

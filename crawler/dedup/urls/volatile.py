@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -39,9 +39,8 @@ Links = tuple[tuple[int, ...], ...]
 
 
 class _Page(NamedTuple):
-    """A page that came, by a URL that was found on one other, and what it leads to."""
+    """A page that came, where its URL was found, and what it leads to."""
 
-    parts: UrlParts
     hole: Hole
     found_on: int
     links: Links
@@ -74,19 +73,12 @@ class VolatileParts:
     """Finds the parts of a site's URLs that are drawn for each link, and make no difference.
 
     That a part is one is known only of URLs that have all else alike. Three pages have come by them
-    with one content, which no other such URLs have. The parts have no word in common. The link to
-    each was on another page, and neither that link nor the part was found on a second page, as
-    links of ordinary sites are. One of these pages, at least, had such links itself; and all lead
-    to nothing else: to URLs of which the same is true of two pages.
-
-    Parameters
-    ----------
-    recurs
-        Tells of a URL whether it was found on several pages.
+    with one content, which no other such URLs have. The parts have no word in common. Each URL, and
+    each part, was found on another page. One of these pages, at least, had links that were on no
+    page before; and all lead to nothing else: to URLs of which the same is true of two pages.
     """
 
-    def __init__(self, recurs: Callable[[UrlParts], bool]) -> None:
-        self._recurs = recurs
+    def __init__(self) -> None:
         self._frames: dict[int, _Frame] = {}
         self._owners: dict[tuple[str, int], int] = {}  # the one frame of a content; 0 for several
         self._values: dict[tuple[str, int], int] = {}  # where a part was found; 0 for several pages
@@ -104,6 +96,8 @@ class VolatileParts:
             _, shown = _list_segments(parts, known)
             yield _make_hole("names", _digest(shown, left), values)
         yield from _list_path_holes(parts, known)
+        if rest:  # what is beside an id may make no difference either
+            yield from _list_path_holes(parts, tuple(one for one in known if one not in rest))
 
     def note_request(self, holes: Iterable[Hole], found_on: int) -> None:
         """Note that a URL is requested that was found on a page."""
@@ -125,9 +119,9 @@ class VolatileParts:
         """Whether a part of a URL may be volatile, as far as two others tell."""
         return self._has_pages(holes, _RIPE)
 
-    def is_volatile(self, parts: UrlParts, holes: Iterable[Hole]) -> bool:
+    def is_volatile(self, holes: Iterable[Hole]) -> bool:
         """Whether a part of a URL is volatile, as three others tell."""
-        return self._has_pages(holes, _ENOUGH) and not self._recurs(parts)
+        return self._has_pages(holes, _ENOUGH)
 
     def _has_pages(self, holes: Iterable[Hole], number: int) -> bool:
         return any(
@@ -143,8 +137,7 @@ class VolatileParts:
         if frame is None or frame.content is None or len(frame.pages) < number:
             return False
         if self._owners.get((frame.place, frame.content)) != key or any(
-            self._recurs(page.parts) or not self._values.get(page.value, page.found_on)
-            for page in frame.pages
+            not self._values.get(page.value, page.found_on) for page in frame.pages
         ):
             return False
         if number < _ENOUGH:
@@ -195,7 +188,7 @@ class VolatileParts:
                 frame.mix()
                 continue
             led_to = () if is_new else links
-            self._add_page(frame, _Page(parts, hole, found_on, led_to, bool(led_to)))
+            self._add_page(frame, _Page(hole, found_on, led_to, bool(led_to)))
             self.has_ripe |= len(frame.pages) >= _RIPE
             if shown is None and self._counts(hole.frame, _ENOUGH):
                 shown = True
@@ -261,7 +254,7 @@ def _list_path_holes(parts: UrlParts, features: tuple[tuple[str, str], ...]) -> 
     """The parts of a URL's path that may be volatile."""
     rest = [one for one in features if one[0] not in (PREFIX, "session")]
     return tuple(
-        _make_hole(place, _digest(place, around, rest), value)
+        _make_hole(place + "?" * bool(rest), _digest(place, around, rest), value)
         for place, around, value in _list_cuts(*_list_segments(parts, features))
         if rest or around.strip("/*")
     )

@@ -147,8 +147,7 @@ class Sparing:
         page = page_number(response.url)
         depth = site.novelty.find_depth(Found(page))
         request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
-        is_itself = request.url == response.url
-        is_first, is_fresh = site.rules.note_found(parts, 0 if is_itself else page)
+        is_first, is_fresh = site.rules.note_found(parts)
         visit.has_news |= is_first
         if is_fresh:
             visit.links.append(site.rules.list_frames(parts))
