@@ -20,18 +20,23 @@ _RIPE: Final = 2  # before others wait for what these bring
 _MOST_FRAMES: Final = 1 << 14
 _MOST_NAMES: Final = 1 << 12
 _MOST_SEGMENTS: Final = 4  # at the end of a path, in which ids are looked for
+_LONGEST_VALUE: Final = 64  # characters of a part that are remembered
 _LEADS: Final = 4  # copies that lead to pages beyond them, as those of a list do
 _ENDING: Final = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cgi|shtml|pdf)$", re.IGNORECASE)
 _SEPARATOR: Final = re.compile(r"[^\w%]|_")
 
 
 class Hole(NamedTuple):
-    """A part of a URL: where it stands, a digest of what is around it, what it is, its words."""
+    """A part of a URL: where it stands, a digest of what is around it, and what it is."""
 
     place: str
     frame: int
-    value: int
-    words: frozenset[str]
+    value: str
+
+    @property
+    def words(self) -> set[str]:
+        """What the part has between separators."""
+        return set(_SEPARATOR.split(self.value)) - {""}
 
 
 Links = tuple[tuple[int, ...], ...]
@@ -47,7 +52,7 @@ class _Page(NamedTuple):
     is_fresh: bool  # whether it had links at all which were on no other page
 
     @property
-    def value(self) -> tuple[str, int]:
+    def value(self) -> tuple[str, str]:
         """What tells the part apart from others in its place."""
         return self.hole.place, self.hole.value
 
@@ -58,7 +63,7 @@ class _Frame:
 
     place: str
     content: int | None = None
-    asked: set[int] = field(default_factory=set)  # pages on which those were found that are asked
+    asked: tuple[int, ...] = ()  # pages on which those were found that are asked
     pages: list[_Page] = field(default_factory=list)
     leads: int = 0
     is_mixed: bool = False
@@ -81,7 +86,7 @@ class VolatileParts:
     def __init__(self) -> None:
         self._frames: dict[int, _Frame] = {}
         self._owners: dict[tuple[str, int], int] = {}  # the one frame of a content; 0 for several
-        self._values: dict[tuple[str, int], int] = {}  # where a part was found; 0 for several pages
+        self._values: dict[tuple[str, str], int] = {}  # where a part was found; 0 for several pages
         self._names: set[str] = set()  # of arguments of pages that came
         self.has_ripe = False  # whether there ever was a frame with two pages
 
@@ -103,8 +108,8 @@ class VolatileParts:
         """Note that a URL is requested that was found on a page."""
         for hole in holes:
             frame = self._frames.get(hole.frame) or self._add_frame(hole)
-            if not frame.is_mixed and len(frame.asked) < _ENOUGH:
-                frame.asked.add(found_on)
+            if not frame.is_mixed and len(frame.asked) < _ENOUGH and found_on not in frame.asked:
+                frame.asked += (found_on,)
 
     def has_asked(self, holes: Iterable[Hole]) -> bool:
         """Whether it is better to wait for what others bring, which three pages have led to."""
@@ -281,7 +286,7 @@ def _list_cuts(segments: list[str], shown: list[str]) -> Iterator[tuple[str, str
 
 
 def _make_hole(place: str, frame: int, value: str) -> Hole:
-    return Hole(place, frame, _digest(value), frozenset(_SEPARATOR.split(value)) - {""})
+    return Hole(place, frame, value[:_LONGEST_VALUE])
 
 
 def _digest(*what: object) -> int:
