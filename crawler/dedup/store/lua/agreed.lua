@@ -1,5 +1,5 @@
--- Refuses who has agreed on other parameters than those that the index has now. This text stands in
--- front of layout.lua, so that nothing is done before.
+-- Refuses callers with other parameters than the index has now. This text is put in front of
+-- layout.lua, so that nothing is done before.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS

@@ -6,18 +6,20 @@
 -- ARGV[3]  threshold, 0 to 1
 -- ARGV[4]  bits of an odd sketch, or of a simhash
 -- ARGV[5]  pages last seen before this time, in seconds since 1970, have expired
--- ARGV[6]  keys that candidates share at the least, or all if one of them has fewer
+-- ARGV[6]  the least number of keys that candidates share; a page with fewer must share all of them
 -- ARGV[7]  'sketch': candidates are compared by their odd sketches; 'keys': by the share of the
 --          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
--- Returns for each page the answer of records.lua, or that and what is new in its host's template,
--- as share_template in pages.lua; of a page with anchors, unless somebody wants it kept, both, and then the kept pages that share
--- anchors with it, most of all first: of each its number and its record.
+-- Returns for each page the answer of records.lua; or, if there is news about its host's template, the
+-- answer and the news, as from share_template in pages.lua. For a page with anchors, unless an override
+-- keeps it: the answer, the news ('' for none), and the kept pages that share anchors with it, most
+-- shared anchors first, each as number and record.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, the likeliest copies first
--- In vain in a row, before the others, which are less likely, are left. In a family of pages, each a little
--- less like the others than a copy is, each would be compared with 24, at three times the cost.
+-- Candidates in a row that are not similar, after which the less likely ones are skipped. In a family of
+-- pages that are not quite similar enough, each page would otherwise be compared with 24, at three times
+-- the cost.
 local MAX_IN_VAIN = 12
 local SLACK = 0.1 -- by which a copy may be less similar than the threshold when it is compared again
 
@@ -39,15 +41,15 @@ if type(counted) == 'table' then
     load_state()
     saving(give_back, 1)
   end
-  return counted -- what has expired makes room for the next
+  return counted -- the expired pages make room for the next check
 end
-local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- somebody has made overrides
+local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
 
--- Where a page stands, or would: under its exact hash, the first, and under its keys. Of each the name of
--- its bucket, what of the key stands there, the bucket, and the numbers of the pages that have it, once
--- somebody has asked for them.
+-- The places of a page in the tables: of its exact hash, the first, and of its keys. Each has the name of
+-- its bucket, the stored part of the key, the bucket, and, once pages_at was called, the numbers of the
+-- pages there.
 local function places_of(page, families)
-  -- As long as those of most pages, for tables that grow take longer.
+  -- As long as for most pages, because tables that grow are slower.
   local names, tags, n = {0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0, 0}, #families + 1
   names[1], tags[1] = locate('exact', 'exact', (unpack_at('>I4', page.exact)))
   for i, family in ipairs(families) do
@@ -58,16 +60,16 @@ local function places_of(page, families)
     false, false, false, false}}
 end
 
--- The numbers of the pages that stand at place i of those.
+-- The numbers of the pages at place i.
 local function pages_at(places, i)
   local ids = places.ids[i] or pages_in(places.buckets[i] or '', places.tags[i]) or NONE
   places.ids[i] = ids
   return ids
 end
 
--- Adds a page that is kept to its places, once all of them have been looked at.
+-- Adds a kept page to its places, after all of them have been read.
 local function list(id, places)
-  local is_shared = TABLES and places.n - 1 > TABLES -- then keys of the page may have one bucket
+  local is_shared = TABLES and places.n - 1 > TABLES -- then keys of the page may be in one bucket
   for i = 1, places.n do
     local name = places.names[i]
     local bucket = places.buckets[i] or ''
@@ -77,8 +79,8 @@ local function list(id, places)
   end
 end
 
--- The numbers of the pages that share a key with the page, the likeliest copies first; how many keys. A
--- key tells the more the fewer pages have it: of a family's keys each of its pages may have most.
+-- The numbers of the pages that share a key with the page, the most likely originals first; and by number
+-- how many keys. Rare keys count more, because all pages of a family may share most of its keys.
 local function candidates(places)
   local hits, weights, ids = {}, {}, {}
   for i = 2, places.n do
@@ -101,7 +103,8 @@ local function are_enough(matches, keys, meta)
   return matches >= math.min(min_matches, keys) or matches >= (#meta.sketch - odd_size) / 4
 end
 
--- Whether a rank is better than another: not by the order of strings, which is that of the server's language.
+-- Whether a rank is better than another. Bytes are compared, because the order of strings depends on the
+-- server's locale.
 local function is_better(rank, other)
   if rank == '' or other == '' then return rank ~= '' end
   for i = 1, math.min(#rank, #other) do
@@ -111,8 +114,8 @@ local function is_better(rank, other)
   return false
 end
 
--- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
--- canonical, has a worse rank; or somebody said so. A page that somebody wants dropped takes none.
+-- Whether the page takes the place of a kept page that it copies: if that one is gone, names the page as
+-- canonical or has a worse rank, or if the page is preferred. A page with a drop override takes no place.
 local function wins(page, original)
   if page.wish == 'drop' then return false end
   if page.preferred or is_gone(original) then return true end
@@ -120,15 +123,15 @@ local function wins(page, original)
   return original.canonical == page.url_key or is_better(page.rank, original.rank)
 end
 
--- Whether somebody wants a page kept that another is better than: then the two are no copies.
+-- Whether an override keeps a page that the other would replace: then the two are not copies.
 local function is_held(page, original)
   return overridden and not page.preferred and not is_gone(original)
     and redis.call('HGET', OVERRIDES, original.url) == 'keep'
 end
 
--- A kept page that another is like finds its group in `found`: those whose places it takes (beaten), that
--- leave it the text that they have perhaps no more (contested), or the best that stands for it: any that is
--- confirmed before one that is not, and of these the most similar.
+-- Puts a similar kept page into its group in `found`: `beaten` if the page takes its place; `contested` if
+-- it gives way, because its text may have changed; otherwise it may be the `original`. A confirmed original
+-- comes before an unconfirmed one, then the most similar.
 local function rank(page, meta, similarity, found)
   if wins(page, meta) then
     if is_held(page, meta) then return end
@@ -147,8 +150,8 @@ local function rank(page, meta, similarity, found)
   end
 end
 
--- Ranks the kept pages with the words of a page of so many sampled shingles, up to the first that stands
--- for it and is confirmed.
+-- Ranks the kept pages with the same words as a page, which has `sampled` sampled shingles, up to the first
+-- confirmed original.
 local function find_exact(page, places, sampled, found)
   for _, id in ipairs(pages_at(places, 1)) do
     local meta = read_record(id, oldest)
@@ -163,9 +166,9 @@ local function find_exact(page, places, sampled, found)
   end
 end
 
--- Ranks the kept pages that are like a page.
+-- Ranks the kept pages that are similar to a page.
 local function find_near(page, places, found)
-  local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
+  local least = page.wish == 'drop' and 0 or threshold -- with a drop override, any similarity will do
   local keys = places.n - 1
   local ids, hits = candidates(places)
   local in_vain = 0
@@ -174,7 +177,7 @@ local function find_near(page, places, found)
     in_vain = in_vain + 1
     local id = ids[i]
     local meta = not (found.known and found.known[id]) and read_record(id, oldest)
-    local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
+    local is_own = meta and meta.url == page.url -- an earlier record whose entry was lost, or left out
     if meta and not is_own and are_enough(hits[id], keys, meta)
       and (page.wish == 'drop' or not is_distinct(page, meta)) then
       local similarity = similarity_of(page, meta, bits, hits[id])
@@ -186,15 +189,15 @@ local function find_near(page, places, found)
   end
 end
 
--- Level of the page's own odd sketch and how many of its shingles are sampled there, 0 where it is too
--- short for one.
+-- Level of the page's own odd sketch, and the number of its sampled shingles; 0 and 0 if the page is too
+-- short for a sketch.
 local function own_sketch(page)
   if #page.bands == 0 then return 0, 0 end
   return string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
 end
 
--- What the kept pages are to a page, as rank groups them, and its places, nil if it has no words: such a
--- page is like no other. is_kept: it is kept itself so far.
+-- The similar kept pages, in the groups of rank(), and the page's places. A page without words is similar
+-- to no other, and has nil for places. is_kept: whether the page itself is kept so far.
 local function compare(page, is_kept, families)
   local found = {beaten = false, contested = false, known = false, is_kept = is_kept, similarity = 0,
     is_confirmed = false, original = false}
@@ -224,8 +227,8 @@ local function contest(meta)
   rewrite_record(meta)
 end
 
--- What becomes of a page beside the kept pages that are like it: it is a copy of one, or kept, and then it
--- may take the places of others.
+-- The decision about a page among the similar kept pages: it is a copy of one, or kept, and may then take
+-- the places of others.
 local function outcome(page, known, families)
   local found, places = compare(page, known and not known.rep, families)
   if page.wish == 'keep' then found.original = false end
@@ -253,7 +256,8 @@ local function kept_record(meta, page, found, known, again)
   meta.anchors = page.more.anchors
 end
 
--- Enters a kept page into the tables, and says to those that it is like what they are now.
+-- Enters a kept page into the tables, and updates the similar pages: beaten ones become its copies,
+-- contested ones are marked.
 local function keep(page, meta, found, places, families)
   if places then list(meta.id, places) end
   for _, loser in ipairs(found.beaten or NONE) do
@@ -269,8 +273,8 @@ local function keep(page, meta, found, places, families)
   list_anchors(meta.id, meta.anchors)
 end
 
--- Decides about a page; known: what stood at its URL, and is released; before: the verdict if it has the
--- text and the heading that it had; number: that of the page, if its copies are to follow it, else a new one.
+-- Decides about a page. known: the earlier record of its URL, already released. before: the verdict if its
+-- text and heading are unchanged. number: its earlier number, if its copies stay with it, else a new one.
 local function decide(page, known, before, number, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
@@ -287,7 +291,7 @@ local function decide(page, known, before, number, url_place, families)
   else
     kept_record(meta, page, found, known, known and not known.rep and before)
   end
-  write_record(meta) -- first, for it fails where somebody wrote under its key: an entry would have no record
+  write_record(meta) -- first, because it fails if a key is foreign: entries would have no record
   add(meta.id, unpack(url_place, 1, 4))
   grow('url', URLS)
   if not found.original then keep(page, meta, found, places, families) end
@@ -295,8 +299,8 @@ local function decide(page, known, before, number, url_place, families)
   return meta
 end
 
--- Whether a copy is still like its original by what is known now of the template of its site; it is where
--- less is known now than when its original was checked.
+-- Whether a copy still resembles its original, now that the template of its site is better known. It does
+-- if the template is less known now than when its original was checked.
 local function is_still_like(page, meta, original)
   local learnt, other_learnt = byte(page.own, 4), byte(original.own, 4)
   if page.wish == 'drop' or page.own == NO_OWN or learnt < LEARNT and other_learnt >= LEARNT then return true end
@@ -307,9 +311,9 @@ local function is_still_like(page, meta, original)
   return similarity ~= nil and similarity >= threshold - SLACK
 end
 
--- Whether what was decided about a page's text still holds. A copy has to be decided anew if its original is no
--- longer kept, is gone from the web, gives way, has a worse rank by now, or is another thing by what is known
--- now; and if somebody wants it. A drop override of a kept page takes effect only once a similar kept page exists.
+-- Whether the decision about a page's text still holds. A copy has to be decided anew if its original is no
+-- longer kept, is gone from the web, gives way, has a worse rank by now, or no longer resembles it; and if an
+-- override says so. A drop override of a kept page takes effect only once a similar kept page exists.
 local function stands(page, meta, families)
   if page.wish == AGAIN then return false end
   if not meta.rep then
@@ -348,7 +352,7 @@ end
 load_state()
 local refused = out_of_numbers(#ARGV - 7)
 if refused then return refused end
-local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by their number
+local replies, names_of = {}, {[0] = {}} -- names_of: number of a page's keys -> their tables
 
 local function check_all()
   for i = 8, #ARGV do
@@ -360,7 +364,7 @@ local function check_all()
     local meta = check(page, names_of[keys])
     local said = full_answer(meta, knows_canonical(page) and CANONICAL_KNOWN, page.wish ~= 'drop' and page.crawl)
     local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
-    if page.more.anchors and page.wish ~= 'keep' then -- else a person has decided what becomes of it
+    if page.more.anchors and page.wish ~= 'keep' then -- otherwise the override has decided
       replies[#replies + 1] = {said, news or '', overlapping(anchor_keys(page), meta.id, oldest)}
     else
       replies[#replies + 1] = news and {said, news} or said

@@ -1,18 +1,18 @@
--- Begins or ends a crawl: so an index knows which records somebody has confirmed since.
+-- Begins or ends a crawl, so that the index knows which records have been confirmed since its start.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  now, in seconds since 1970
--- ARGV[3]  what is done: begin; end; or clock, in a shard whose crawls others note
--- ARGV[4]  of begin and clock the earliest time at which the crawl may begin, 0 for any; of end the number
--- ARGV[5]  of begin the name of the crawl, '' if it has none: who gives a name that is known goes on with it
+-- ARGV[3]  the operation: begin; end; or clock, in a shard that does not store the crawls
+-- ARGV[4]  for begin and clock, the earliest time at which the crawl may begin, 0 for any; for end, its number
+-- ARGV[5]  for begin, the name of the crawl, '' if it has none: a known name continues that crawl
 --
--- Returns of begin the crawl's number, 1 to 65535, and the time from which on pages are its own: later than any
--- at which a page was seen before, whatever the clocks; of clock the time from which on the shard's are.
+-- Returns for begin the crawl's number, 1 to 65535, and its start: later than any time at which a page was seen
+-- before, whatever the clocks; for clock the earliest start by this shard.
 --
--- The hash "crawls" has for each crawl under way, by its number, when it began; and for each name, behind a
--- "=", its number and when it began. Crawls that begin within some seconds, while none of them has ended, are
--- workers of one, and have one beginning.
+-- The hash "crawls" has for each crawl under way its start, under its number; and for each name, behind a "=",
+-- the number and the start. Crawls that begin within some seconds of each other, while none of them has ended,
+-- are workers of one crawl, and share its start.
 
 local CRAWLS = PREFIX .. 'crawls'
 local TOGETHER = 10 -- seconds
@@ -27,8 +27,8 @@ local function later_than_all(least)
   return math.min(math.max(tonumber(ARGV[2]), state.clock + 1, tonumber(least)), LATEST)
 end
 
--- When the crawls began that began a moment ago and are under way, the first of them; forgets those that
--- began before, and the oldest names.
+-- The start of the first crawl under way that began a moment ago, otherwise `start`. Forgets crawls that began
+-- earlier, and the oldest name if there are too many.
 local function begun_together(start)
   local first, names, oldest, oldest_start = start, 0, nil, math.huge
   local entries = redis.call('HGETALL', CRAWLS)

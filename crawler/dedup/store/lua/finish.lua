@@ -1,4 +1,4 @@
--- Gives an index that is whole now its parameters: it can be opened.
+-- Gives a complete index its parameters, so that it can be opened.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV     names and values of the parameters

@@ -3,10 +3,10 @@
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  bits of an odd sketch
--- then one argument for each URL: 1 if only a page that is no copy is to be forgotten, else 0 (1
--- byte), its table key (4), the URL
+-- then one argument for each URL: 1 to forget the page only if it is not a copy, else 0 (1 byte), its
+-- table key (4), the URL
 --
--- Returns for each URL 1, or 0 if it was never seen, or is a copy that is to stay.
+-- Returns for each URL 1, or 0 if it was never seen, or is a copy that stays.
 
 load_state()
 

@@ -1,14 +1,14 @@
--- Pages of a shard that are being checked, and how they are taken out. This text stands behind
+-- Attempts, the pages of a shard that are being checked; and the removal of pages. This text is put behind
 -- layout.lua, shard.lua, records.lua and pages.lua.
 
 local ATTEMPTS = PREFIX .. 'attempts'
 local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease, odd_size = tonumber(ARGV[4]), tonumber(ARGV[5])
 local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, flags, first seen
--- Flags. ANEW: somebody took back an override of the URL; RENEWED: its record says less of the text than is
--- known now.
+-- Flags. ANEW: an override of the URL was removed; RENEWED: more is known about the text now than its record
+-- says.
 local SAME_TEXT, ANEW, RENEWED = 1, 2, 4
-local LONGEST = 10 -- leases that an attempt of others may have left: workers may differ in theirs
+local LONGEST = 10 -- leases that another worker's attempt may have left: its leases may be longer
 local OWN = struct.size(ATTEMPT) -- bytes in front of the packed page
 
 -- The server's own clock, so that the workers' clocks need not agree.
@@ -17,8 +17,8 @@ local function milliseconds()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Whether others may end an attempt: its time has run out, or is further away than it can be, as when
--- the clock was set back or a replica whose clock is behind was promoted.
+-- Whether others may end an attempt: its time has run out, or its deadline is impossibly late, as after the
+-- clock was set back, or a replica whose clock is behind was promoted.
 local function is_over(attempt, clock)
   return attempt.deadline <= clock or attempt.deadline > clock + LONGEST * lease
 end
@@ -27,7 +27,7 @@ local function url_field(url_key)
   return 'u' .. url_key
 end
 
--- What is known of an attempt, nil if it was decided or given up.
+-- The attempt with this number, nil if it was decided or given up.
 local function read_attempt(id)
   local packed = redis.call('HGET', ATTEMPTS, string.format('%d', id))
   if not packed then return nil end
@@ -45,13 +45,13 @@ local function attempt_at(url_key)
   return id and read_attempt(tonumber(id))
 end
 
--- Ends an attempt, decided or not. Its claims are left to whoever finds them.
+-- Ends an attempt, decided or not. Its claims are left for later cleaning.
 local function end_attempt(attempt)
   redis.call('HDEL', ATTEMPTS, string.format('%d', attempt.id), url_field(attempt.page.url_key))
 end
 
--- Notes that a page is kept no more; says what has to be taken out of other shards, '' if nothing: exact
--- hash (12 bytes), in an index with anchors how many bytes their table keys have (2) and these, band keys.
+-- Notes that a page is no longer kept. Returns what has to be removed from other shards, '' for nothing:
+-- exact hash (12 bytes); in an index with anchors, bytes of their table keys (2) and these keys; band keys.
 local function keep_no_more(meta)
   state.kept = state.kept - 1
   if meta.words == 0 then return '' end
@@ -66,7 +66,7 @@ local function keep_no_more(meta)
   return rest
 end
 
--- Takes a page's record and URL out; says what has to be taken out of other shards, '' if nothing.
+-- Removes a page's record and URL. Returns what has to be removed from other shards, '' for nothing.
 local function bury(meta)
   local rest = meta.rep and '' or keep_no_more(meta)
   remove(meta.id, find('url', 'url', meta.url_key))

@@ -1,25 +1,25 @@
 -- Begins to check pages whose URLs belong to this shard; answers at once if nothing has changed.
 --
 -- ARGV  see shard.lua; for each page: born (8 bytes, the time of the check: the earlier of two
---       attempts goes first); global number of an original that stands for this page no more, though
---       this check was told so, and counted as one of an unchanged page (4), 0 if there is none; the
---       page as in pages.lua, of the odd sketches only its own
+--       attempts goes first); global number (4), 0 for none, of a lost original: an earlier call of this
+--       check named it, and counted the page as unchanged, but it no longer stands for the page; the
+--       page as in pages.lua, with only its own odd sketch
 --
 -- Returns for each page a letter and
---   n  an attempt was made (or was there, by the same token): its local number (4), the local
---      number of the page that it will replace (4), 0 if there is none; 1 if that is kept so far (1);
---      keep, drop or '': what somebody wants of the URL
+--   n  an attempt was made (or existed, with the same token): its local number (4), the local
+--      number of the page that it will replace (4), 0 if there is none; 1 if that page is kept so far
+--      (1); the override of the URL: keep, drop or ''
 --   a  the URL is known with this text: local number (4), answer of records.lua without the URL; if
---      this very check made it take another's place, that one's global number (4). A copy's original
---      is in another shard: the caller sees whether it is still there
---   b  the URL is being checked by another: milliseconds for which that may still go on (4)
+--      this very check made the page take another's place, the global number of that page (4). A
+--      copy's original is in another shard: the caller checks whether it still exists
+--   b  another check of the URL is under way: milliseconds that it may still take (4)
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local refused = out_of_numbers(#ARGV)
 if refused then return refused end
 local clock = milliseconds()
-local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
+local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
 
 local UNCHANGED = {last = '='}
 
@@ -28,8 +28,8 @@ local function begun(id, meta, wish)
   return struct.pack('>c1I4I4B', 'n', id, meta and meta.id or 0, is_kept and 1 or 0) .. wish
 end
 
--- The check was counted as one of an unchanged page, and is none. Its record may be that of another
--- check by now, and the original that is gone has to tell.
+-- Takes back the count of this check as unchanged. If another check has written the record since, only the
+-- number of the lost original shows that this one was counted.
 local function uncount(meta, page, gone)
   local is_own = meta and meta.token == page.token
   if is_own and not IS_AGAIN[meta.last] or not is_own and gone == 0 then return end
@@ -65,7 +65,7 @@ local function begin(item)
     and not (meta.rep and (meta.rep == gone or page.preferred))
     and (meta.rep or is_settled(page, meta, odd_size))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
-    if gone > 0 and meta.token ~= page.token then count(page, UNCHANGED, nil, -1) end -- it was before
+    if gone > 0 and meta.token ~= page.token then count(page, UNCHANGED, nil, -1) end -- counted before
     touch(meta, page)
     local took = not IS_AGAIN[meta.last] and (meta.replaces or 0) > 0
     return struct.pack('>c1I4', 'a', meta.id) .. pack_answer(meta, took and REPLACES)

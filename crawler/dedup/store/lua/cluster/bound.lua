@@ -1,9 +1,9 @@
--- Of keys that very many pages have leaves the latest of these in the tables of this shard, and all
--- that are being checked.
+-- Thins out crowded keys in the tables of this shard: the latest kept pages stay, and all pages that are
+-- being checked.
 --
 -- ARGV  see shard.lua; for each key: letter of the table, table key (4 bytes), as in claim.lua
 --
--- Returns 1 for each key. The same again changes nothing.
+-- Returns 1 for each key. A repeated call changes nothing.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')

@@ -1,17 +1,17 @@
--- Lets pages be found under their keys in this shard, and tells who stands there.
+-- Claims keys of this shard for pages, so that these are found there, and returns the other pages there.
 --
--- ARGV  see shard.lua; any number of pages, of each: global number (4 bytes), how many keys (2),
+-- ARGV  see shard.lua; any number of pages, each as: global number (4 bytes), number of keys (2),
 --       keys: letter of the table (e: exact, b: band, a: anchor), table key (4)
 --
--- Returns the keys under which others stand: "<which of all keys of the argument, from 0>=<pages
--- that are kept>|<those that are being checked, or were a moment ago>", semicolons between keys,
--- commas between global numbers. Of pages in one argument each finds those before it. What comes
--- twice finds those as well that came in between.
+-- Returns the keys with other pages: "<index of the key in the argument, from 0>=<kept pages>|<pages
+-- that are being checked, or were a moment ago>", semicolons between keys, commas between global
+-- numbers. Each page of an argument also finds the pages before it. A repeated claim also finds the
+-- pages that came in between.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
--- Of all keys of an argument: the page, the group, the name of the bucket, what stands there.
+-- For each key of an argument: the page, the group, the name of the bucket, the stored part of the key.
 local function parse(item)
   local ids, groups, names, tags, at = {}, {}, {}, {}, 1
   while at <= #item do
@@ -26,7 +26,7 @@ local function parse(item)
   return ids, groups, names, tags
 end
 
--- Who stands under a key but this page, nil if nobody does; whether the page does.
+-- The other pages under a key, nil for none; and whether this page is there.
 local function others_in(bucket, tag, id)
   local ids = pages_in(bucket, tag)
   for i, other in ipairs(ids or {}) do
@@ -46,14 +46,14 @@ local function claim(item)
     local bucket = buckets[name] or redis.call('GET', name) or ''
     local others, is_there = others_in(bucket, tags[i], ids[i])
     if others then found[#found + 1] = {i - 1, others} end
-    if not is_there then -- however many are: whoever is being checked has to be found
+    if not is_there then -- also under crowded keys, because pages that are being checked must be found
       add(ids[i], nil, name, tags[i], bucket)
       added[groups[i]] = added[groups[i]] + 1
-      buckets[name] = nil -- it is another now
+      buckets[name] = nil -- it has changed
     end
   end
   redis.call('HSET', CLAIMS, string.sub(item, 1, 4), item)
-  for group, count in pairs(added) do -- only now, for it changes where keys stand
+  for group, count in pairs(added) do -- only now, because it moves keys to other buckets
     for _ = 1, count do grow(group, {group}) end
   end
   if #found == 0 then return '' end

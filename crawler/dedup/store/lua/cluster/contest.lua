@@ -1,9 +1,9 @@
--- Has kept pages of this shard decided anew when they come again, for a page that is kept with a text that they
--- had before its crawl began: the rule of pages.lua.
+-- Has kept pages of this shard decided anew when they come again, because another page is kept with the text
+-- that they had before its crawl began: see the rule in pages.lua.
 --
 -- ARGV  see shard.lua; for each page: local number (4 bytes), exact hash (12), when the crawl began (4)
 --
--- Returns for each page 1, or 0 if it has been seen since with this text, and is kept: then it stands.
+-- Returns for each page 1, or 0 if it is kept and was seen since then with this text: then it stands.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 

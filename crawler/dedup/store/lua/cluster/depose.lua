@@ -4,7 +4,8 @@
 --       copy (1, a letter: e exact, n near), global number of the other page (4), bits in which the
 --       odd sketches differ (2), their level (1), sampled shingles of the page (2) and of the other (2)
 --
--- Returns for each page '', or its local number (4) and what keep_no_more in attempts.lua says of it. '' if it is not kept with this text any more: nothing is done.
+-- Returns for each page its local number (4) and the result of keep_no_more in attempts.lua; '' if that
+-- is empty, or if the page is no longer kept with this text: then nothing is done.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()

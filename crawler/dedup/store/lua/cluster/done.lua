@@ -1,8 +1,8 @@
--- Notes that what is left to be done in other shards, or here, is done.
+-- Notes that the cleaning for a buried page, or for claims, is done.
 --
 -- ARGV  see shard.lua; for each: b, and the local number (4 bytes) of a buried page that is out of
---       all tables; or c, and the name (4 bytes) of claims whose pages are all decided and stay where
---       they are; if some do not, see drop.lua
+--       all tables; or c, and the name (4 bytes) of claims whose pages are all decided and keep their
+--       entries; if some do not, see drop.lua
 --
 -- Returns 1 for each, or 0 if that was noted before.
 

@@ -1,10 +1,10 @@
--- Takes pages out of the tables of this shard, and forgets claims whose pages are all decided. Both in
--- one step: a claim that comes late is forgotten with its entries, or noted again with them.
+-- Removes pages from the tables of this shard, and forgets claims whose pages are all decided. Both are
+-- one step: a late claim is forgotten together with its entries, or stored again together with them.
 --
 -- ARGV  see shard.lua; for each: name of the claims (4 bytes), zeros for none; pages and keys as in
 --       claim.lua
 --
--- Returns 1 for each. The same again changes nothing.
+-- Returns 1 for each. A repeated call changes nothing.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')

@@ -1,10 +1,10 @@
--- Reads what a shard knows of URLs; changes nothing.
+-- Reads the records of URLs in a shard; changes nothing.
 --
 -- ARGV  see shard.lua; for each URL: its table key (4 bytes), the URL
 --
--- Returns for each URL '' if it was never seen, or local number, first seen, last seen (seconds
--- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, exact hash (12), and
--- the answer of records.lua without the URL.
+-- Returns for each URL '' if it was never seen; otherwise local number, first seen, last seen (seconds
+-- since 1970), words and the time since which it is gone (0 if it is not), 4 bytes each, exact hash
+-- (12), and the answer of records.lua without the URL.
 
 load_state()
 

@@ -1,23 +1,22 @@
--- Reads what pages of this shard are, as others see them who might be their copies.
+-- Reads pages of this shard for pages that might be their copies.
 --
 -- ARGV  see shard.lua; for each page: local number (4 bytes), give up (1): 1 ends the page's
---       attempt, or that of another page that is about to replace it. One whose time has run out
---       is ended in any case
+--       attempt, or the attempt that is about to replace it. An attempt whose time has run out is ended
+--       in any case
 --
--- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
--- pending); of a copy its URL, and for the last two: local number of the attempt that is about to
--- replace it (4), 0 if there is none; born (8) of this attempt, or of the page's own; words (4),
--- exact hash (12), level (1) and sampled shingles (2) of its odd sketch; of a kept page:
--- table key of the URL that it gives its place to (4), 1 if it is gone from the web, and 2 if somebody wants
--- it kept (1), when it
--- was seen last (4), what it has of its own (4, as in records.lua, also of a pending page); bytes of
--- its rank (1) and of its URL (2); rank, URL, band keys, odd sketch.
+-- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (pending: being
+-- checked). For a copy, its URL follows. For k and p follow: local number of the attempt that is about
+-- to replace the page (4), 0 if there is none; born (8) of this attempt, or of the pending page; words
+-- (4), exact hash (12), level (1) and sampled shingles (2) of its odd sketch; table key of the URL that
+-- a kept page gives its place to (4); flags (1): 1 it is gone from the web, 2 an override keeps it; when
+-- it was last seen (4); own content (4, as in records.lua); bytes of its rank (1) and of its URL (2);
+-- rank, URL, band keys, odd sketch.
 
 local SEEN = '>c1I4c8I4c12BI2c4BI4c4BI2'
 local NOW = 2 ^ 32 - 1 -- a page that is being checked is seen now
 local NEVER = string.rep('\0', 8)
 local clock = milliseconds()
-local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
+local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
 
 -- The attempt, nil if it is over or is ended now.
 local function alive(attempt, give_up)

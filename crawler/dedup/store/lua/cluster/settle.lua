@@ -2,17 +2,16 @@
 --
 -- ARGV  see shard.lua; for each attempt: local number (4 bytes), token (4), the page's table key of
 --       the URL (4) and exact hash (12), decision (1, a letter: u unique, s short, e exact, n near);
---       then, of which a kept page has only level and sampled: global number of the original (4), bits
---       in which the odd sketches differ (2), their level (1), sampled shingles of the page (2) and of
---       the original (2), similarity in hundredths (1); and of a page that takes another's place that
---       one's global number (4)
+--       then global number of the original (4), bits in which the odd sketches differ (2), their
+--       level (1), sampled shingles of the page (2) and of the original (2), similarity in hundredths
+--       (1), of which a kept page only has level and sampled; and global number of the page whose
+--       place it takes (4), 0 for none
 --
 -- Returns for each attempt its answer without the URL; then, if it replaces a kept page, that
--- page's local number (4) and what keep_no_more in attempts.lua says of it. '' if
--- the attempt was ended by another: nothing is decided. The same again gets the same answer. A
--- kept page that somebody wants dropped and that is like no other stays what it is, its copies with
--- it: the answer has the number of its record, and the attempt's stands for nothing; the same
--- again gets ''.
+-- page's local number (4) and the result of keep_no_more in attempts.lua. '' if another worker has
+-- ended the attempt: then nothing is decided. A repeated call gets the same answer. A kept page with a
+-- drop override and without a similar page stays kept, with its copies: the answer has the number of
+-- its record, and the attempt's number is not used; a repeated call then gets ''.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
@@ -32,8 +31,8 @@ local function settle(item)
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
-  -- Of a kept page with the text that it had, that somebody wants dropped or contests, and that is like no
-  -- other.
+  -- A kept page with an unchanged text, checked for a drop override or as contested, and without a similar
+  -- page.
   if same_text and old and not old.rep and not copy and not attempt.anew and not attempt.renewed then
     touch(old, page)
     end_attempt(attempt)
@@ -53,18 +52,18 @@ local function settle(item)
     meta.replaces, meta.own = replaces, page.own
     meta.sketch, meta.anchors = page.bands .. string.sub(page.odd, 4), page.more.anchors
   end
-  write_record(meta) -- before all else, for it fails where somebody wrote under its key
+  write_record(meta) -- first, because it fails if a key is foreign
   if not copy then state.kept = state.kept + 1 end
   local rest = old and bury(old) or ''
   add(id, find('url', 'url', page.url_key))
   grow('url', URLS)
   end_attempt(attempt)
-  -- Not before: an attempt that was given up leaves it to the next one. And only what it began with:
-  -- meanwhile somebody may have asked for something else.
+  -- Only now, because an attempt that was given up leaves this to the next one. And only AGAIN, because
+  -- there may be a new override meanwhile.
   if attempt.anew and redis.call('HGET', OVERRIDES, page.url) == AGAIN then
     redis.call('HDEL', OVERRIDES, page.url)
   end
-  count(page, meta, (hundredths + 0.5) / 100) -- else 57 of them, divided, would be less than 57
+  count(page, meta, (hundredths + 0.5) / 100) -- without 0.5, rounding would count 57 as 56
   if rest ~= '' then rest = struct.pack('>I4', old.id) .. rest end
   return pack_answer(meta) .. rest
 end

@@ -1,10 +1,10 @@
--- Gives back the memory of what has expired, and lists what dead workers may have left.
+-- Frees the memory of expired pages, and lists work that dead workers may have left.
 --
--- ARGV  see shard.lua; steps to look for what has expired (2 bytes); 0: end attempts whose
+-- ARGV  see shard.lua; steps of the search for expired pages (2 bytes); 0: end attempts whose
 --       time has run out, and list claims too
 --
--- Returns for each argument two lists: of buried pages local number and then exact hash (12 bytes)
--- with band keys; of claims their name and then what was claimed.
+-- Returns for each argument two lists: of buried pages, local number and then the result of
+-- keep_no_more in attempts.lua; of claims, their name and then the argument of claim.lua.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')

@@ -1,9 +1,9 @@
--- Shares what is known of templates of hosts, which are at home in this shard.
+-- Shares news about the templates of hosts that belong to this shard.
 --
 -- ARGV  see shard.lua; for each host: entries known of its log (2 bytes), bytes of the host (2),
 --       host, pairs for the log (4 bytes each)
 --
--- Returns for each host what is new in its log, as share_template in pages.lua, '' if nothing is.
+-- Returns for each host the news of its log, as from share_template in pages.lua, '' for none.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 

@@ -1,8 +1,8 @@
--- Tells which pages stand under keys of this shard; changes nothing.
+-- Reads which pages are under keys of this shard; changes nothing.
 --
--- ARGV  see shard.lua; for each page that asks: keys as in claim.lua
+-- ARGV  see shard.lua; for each asking page: keys as in claim.lua
 --
--- Returns for each the global numbers of the pages there, 4 bytes each, one as often as it stands there.
+-- Returns for each the global numbers of the pages there, 4 bytes each, once for each key.
 
 load_state()
 
