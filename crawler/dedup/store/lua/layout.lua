@@ -1,43 +1,43 @@
--- How the index lies in the server: its state and its tables. records.lua has the rest.
+-- The layout of the index in the server: its state and its tables. records.lua has the records.
 --
--- This text stands in front of the scripts, so its names are the scripts' own. KEYS[1] is the
+-- This text is put in front of each script, so scripts can use its local names. KEYS[1] is the
 -- key of the parameters, "{namespace}:params"; all other keys begin with the same "{namespace}:"
 -- and so lie in the same slot of a cluster.
 --
--- Tables. A table maps a 27-bit key to the numbers of the pages that have it: one table for URLs,
--- one for exact hashes, one for each band, and one for anchors if the index has the parameter
--- containment. It is a linear hash table (Litwin, 1980) over strings of
--- the server: bucket B of table T is the string "T:B", a row of entries without order and then of
--- free ones. Buckets are split one at a time as pages come, so that the table grows with the index.
--- An entry is the upper 24 bits of the key (3 bytes; the lower three are in the number of its
--- bucket) and the number of the page (4); a free one has all bits set. Keys come as four bytes, of
--- which the highest five bits are dropped.
+-- Tables. A table maps a 27-bit key to the numbers of the pages that have this key: one table for
+-- URLs, one for exact hashes, one for each band, and one for anchors if the index has the parameter
+-- containment. A table is a linear hash table (Litwin, 1980) over strings of the server: bucket B of
+-- table T is the string "T:B", which holds entries in no order and then free entries. Buckets are
+-- split one at a time as pages are added, so that the table grows with the index.
+-- An entry is the upper 24 bits of the key (3 bytes; the number of the bucket tells the lower three
+-- bits) and the number of the page (4); a free entry has all bits set. Keys are passed as four
+-- bytes, and their highest five bits are dropped.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
-local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
-local AGAIN = 'again' -- there: somebody took that back, and the page has to be decided anew
-local MIN_BUCKETS = 8 -- as many as the bits that are not in an entry can tell
-local LOAD = 96 -- mean entries in a bucket; the fullest holds about three times as many
-local MAX_PAGES = 16 -- under one key
-local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that no audit misses them
+local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, its override
+local AGAIN = 'again' -- in place of keep or drop: the override was removed, and the page has to be checked anew
+local MIN_BUCKETS = 8 -- 2^3, for the three bits of a key that an entry lacks
+local LOAD = 96 -- mean number of entries in a bucket; the fullest bucket holds about three times as many
+local MAX_PAGES = 16 -- stored under one key
+local MORE = 255 * 2 ^ 24 - 1 -- stored under a key in place of pages beyond MAX_PAGES, for audits
 
 local NAMES = {'next', 'fill', 'kept', 'hand', 'url.n', 'exact.n', 'band.n', 'url.size',
   'exact.size', 'band.size', 'clock', 'checked', 'crawled'}
-local state -- next: number of the next page; kept: pages that stand for themselves; hand: bucket
--- of the table of URLs that was looked at last for what has expired; fill: bytes of the newest block;
--- clock: the latest time at which a page was seen or a crawl began, see crawl.lua; checked, crawled: when
--- a page was checked last, and when the last crawl began, for people;
--- <group>.n, <group>.size: entries and buckets of the tables of a group
-local stored -- the values as they were loaded, by the order of NAMES
+local state -- next: number of the next page; kept: number of kept pages; hand: bucket of the table of
+-- URLs that was last searched for expired pages; fill: bytes of the newest block;
+-- clock: the latest time at which a page was seen or a crawl began, see crawl.lua;
+-- checked, crawled: when a page was last checked, and when the last crawl began, for people;
+-- <group>.n, <group>.size: entries and buckets of each table of a group
+local stored -- the values as they were loaded, in the order of NAMES
 
-local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
--- key of a page has a table of its own
+local TABLES -- number of tables of the group band: key i of a page is in table i modulo TABLES; nil:
+-- each key of a page has its own table
 local HAS_ANCHORS -- whether pages are found by their anchors, see records.lua
-local SHARDS -- by which a number in one of them is multiplied where entries speak of all
+local SHARDS -- number of shards: the global number of a page is about its local number times this
 
--- An index whose state alone was lost, as by a server that evicts keys, would give its numbers to other
--- pages, and copies would be those of whoever has the number now.
+-- Raises an error if the index has records or URLs but no state, as on a server that evicts keys. Its
+-- numbers would be given to other pages, and copies would point to these.
 local function see_that_it_is_new()
   local keys = {PREFIX .. 'page:0'}
   for bucket = 0, MIN_BUCKETS - 1 do keys[#keys + 1] = PREFIX .. 'url:' .. bucket end
@@ -56,7 +56,7 @@ local function load_state()
   local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size, clock,
     checked, crawled = unpack(stored, 1, #NAMES)
   if not next then see_that_it_is_new() end
-  -- Written out, for a table that grows field by field takes far longer.
+  -- All fields are in the constructor because a table that grows field by field takes far longer.
   state = {next = next or 1, fill = fill or 0, kept = kept or 0, hand = hand or 0,
     ['url.n'] = urls or 0, ['exact.n'] = exacts or 0, ['band.n'] = bands or 0,
     ['url.size'] = url_size or MIN_BUCKETS, ['exact.size'] = exact_size or MIN_BUCKETS,
@@ -80,9 +80,9 @@ end
 
 local savers = {save_state}
 
--- Does what changes the state, and saves that even if it fails in the middle, as where somebody wrote
--- under a key of the index: else numbers would be given once more, and keys looked for where they
--- stood before a bucket was split.
+-- Calls act, which changes the state, and saves the state even if act fails, as where another program
+-- wrote under a key of the index. Without this, numbers would be given again, and keys would be searched
+-- in the bucket where they were before a split.
 local function saving(act, argument)
   local is_done, result = pcall(act, argument)
   for _, save in ipairs(savers) do save() end
@@ -90,8 +90,8 @@ local function saving(act, argument)
   return result
 end
 
--- Lets a script that gives memory back write on a full server: that refuses what needs memory until
--- a script has written something. A server that cannot write at all fails here.
+-- Lets a script that frees memory write on a full server: such a server refuses commands that need
+-- memory until the script has written something. Fails if the server cannot write at all.
 local function write_if_full()
   redis.call('HDEL', STATE, '')
 end
@@ -101,16 +101,16 @@ end
 local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size',
   anchor = 'anchor.size'}
 local ENTRY, TAG = 7, 3 -- bytes of an entry, and of the key in it
-local ALL_KEYS = 256 ^ TAG * MIN_BUCKETS -- that an entry and its bucket tell apart
+local ALL_KEYS = 256 ^ TAG * MIN_BUCKETS -- number of keys that an entry and its bucket tell apart
 local FREE = string.rep('\255', ENTRY)
-local HEADER = 6 -- bytes that the server needs for a string besides what is in it
+local HEADER = 6 -- bytes that the server needs for a string besides its content
 
--- These are needed a hundred times a page.
+-- Local names are faster, and these functions are called a hundred times for each page.
 local byte, find_in, format, floor = string.byte, string.find, string.format, math.floor
 local pack, unpack_at = struct.pack, struct.unpack
 
 local powers = {}
-local function largest_power(size) -- of two, up to size
+local function largest_power(size) -- the largest power of two that is not above size
   if not powers[size] then
     local _, exponent = math.frexp(size)
     powers[size] = 2 ^ (exponent - 1)
@@ -118,7 +118,7 @@ local function largest_power(size) -- of two, up to size
   return powers[size]
 end
 
-local formats = {} -- of the names of a table's buckets
+local formats = {} -- table -> format of the names of its buckets
 local function bucket_name(family, bucket)
   if not formats[family] then
     formats[family] = string.gsub(PREFIX .. family, '%%', '%%%%') .. ':%d'
@@ -126,7 +126,7 @@ local function bucket_name(family, bucket)
   return format(formats[family], bucket)
 end
 
--- Writes a bucket: entries, and free ones up to a size that allocators give without rounding.
+-- Writes a bucket: entries, then free entries up to a size that allocators do not round up.
 local function write_bucket(name, entries)
   if entries == '' then return redis.call('DEL', name) end
   local bytes = #entries + HEADER
@@ -135,22 +135,22 @@ local function write_bucket(name, entries)
   redis.call('SET', name, entries .. string.rep(FREE, floor(free / ENTRY)))
 end
 
--- The name of the bucket where a key stands, and what of the key stands there.
+-- The name of a key's bucket, and the key's tag: the part of the key that its entries have.
 local function locate(group, family, key)
   local size = state[GROUP_SIZES[group]]
   local weight = largest_power(size)
   local bucket = key % weight
-  if bucket + weight < size then bucket = key % (2 * weight) end -- that bucket has been split
+  if bucket + weight < size then bucket = key % (2 * weight) end -- the bucket has been split
   return bucket_name(family, bucket), pack('>I3', (key % ALL_KEYS - key % 8) / 8)
 end
 
--- Numbers of the pages that stand in a bucket under this part of a key, nil if none does.
+-- Numbers of the pages that a bucket has under a tag, nil if it has none.
 local function pages_in(bucket, tag)
   local at, ids = find_in(bucket, tag, 1, true), nil
   while at do
-    local is_entry = at % ENTRY == 1 and at + ENTRY - 1 <= #bucket -- not one that somebody cut
+    local is_entry = at % ENTRY == 1 and at + ENTRY - 1 <= #bucket -- and whole
     local id = is_entry and unpack_at('>I4', bucket, at + TAG) or MORE
-    if id < MORE then -- else none of a page
+    if id < MORE then -- else MORE or a free entry
       ids = ids or {}
       ids[#ids + 1] = id
     end
@@ -159,31 +159,31 @@ local function pages_in(bucket, tag)
   return ids
 end
 
--- Numbers of the pages that have a key, nil if none has; name of its bucket, what of the key stands
--- there, and the bucket.
+-- Numbers of the pages that have a key, nil if none has it; the name of the key's bucket, the key's
+-- tag, and the bucket.
 local function find(group, family, key)
   local name, tag = locate(group, family, (unpack_at('>I4', key)))
   local bucket = redis.call('GET', name) or ''
   return pages_in(bucket, tag), name, tag, bucket
 end
 
--- How many bytes of a bucket stand before its first free entry.
+-- The number of bytes in a bucket before its first free entry.
 local function used(bucket)
-  local at = find_in(bucket, FREE, 1, true) -- perhaps within the last entry that is not free
+  local at = find_in(bucket, FREE, 1, true) -- may begin within the last used entry
   return at and at - 1 + (1 - at) % ENTRY or #bucket - #bucket % ENTRY
 end
 
--- How many bytes of a bucket stand before an entry, nil if it is not there.
+-- The number of bytes in a bucket before an entry, nil if the bucket lacks the entry.
 local function before(entry, bucket)
   local at = find_in(bucket, entry, 1, true)
   while at and at % ENTRY ~= 1 do at = find_in(bucket, entry, at + 1, true) end
   return at and at - 1
 end
 
--- Adds a page to a key, given what find said of the key.
+-- Adds a page to a key, given the results of find for the key.
 local function add(id, ids, name, tag, bucket)
   local at
-  if ids and #ids >= MAX_PAGES then -- a key that very many pages have tells little: keep the latest
+  if ids and #ids >= MAX_PAGES then -- a key of very many pages tells little: keep the latest pages
     if not before(tag .. pack('>I4', MORE), bucket) then
       add(MORE, nil, name, tag, bucket)
       bucket = redis.call('GET', name)
@@ -200,7 +200,8 @@ local function add(id, ids, name, tag, bucket)
   end
 end
 
--- Takes a page out of a key, given what find said of the key: the last entry takes its place.
+-- Removes a page from a key, given the results of find for the key: the last entry of the bucket moves
+-- to the removed entry's place.
 local function remove(id, ids, name, tag, bucket)
   local at = ids and before(tag .. pack('>I4', id), bucket)
   if not at then return end
@@ -215,15 +216,15 @@ local function remove(id, ids, name, tag, bucket)
   end
 end
 
-local staying, moving = {}, {} -- entries; the same tables for all buckets, for others would have to grow
+local staying, moving = {}, {} -- entries; reused for all buckets, because new tables would have to grow
 
--- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
--- the bit that now counts is set.
+-- Splits a bucket of a table: moves the entries whose keys have the bit `half` set to the new bucket
+-- `size`.
 local function split(family, size)
   local half = largest_power(size)
   local from = bucket_name(family, size - half)
   local bucket = redis.call('GET', from) or ''
-  local unit, at = half / 8, TAG -- of that bit, in which byte of an entry
+  local unit, at = half / 8, TAG -- value of the bit in its byte, and this byte's place in an entry
   while unit > 128 do unit, at = unit / 256, at - 1 end
   local stay, move = 0, 0
   for i = 0, used(bucket) - ENTRY, ENTRY do
@@ -240,7 +241,7 @@ local function split(family, size)
   write_bucket(bucket_name(family, size), table.concat(moving, '', 1, move))
 end
 
--- Counts one more entry in each table of a group; splits a bucket of each when they are full.
+-- Counts one more entry in each table of a group; splits a bucket of each table when they are full.
 local function grow(group, names)
   local n, size = state[group .. '.n'] + 1, state[group .. '.size']
   state[group .. '.n'] = n
@@ -258,7 +259,7 @@ local function band_names(count)
   return names
 end
 
--- How many entries a page with so many keys has in each table of the group band.
+-- The number of entries that a page with `count` keys has in each table of the group band.
 local function rounds(count)
   return TABLES and math.ceil(count / TABLES) or 1
 end

@@ -1,17 +1,17 @@
--- Finds the kept pages that a text may be like, and their copies; changes nothing.
+-- Finds the kept pages that may be similar to a text, and their copies; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  exact hash of the text (12 bytes)
 -- ARGV[3]  band keys, 4 bytes each
--- ARGV[4]  blocks of records that are looked through for copies, the first ones; 0 for none
+-- ARGV[4]  number of blocks of records, from the first, that are searched for copies; 0 for none
 -- ARGV[5]  table keys of the text's anchors, 4 bytes each
 --
--- Returns the kept pages that stand under one of these keys; the copies of these pages; the number of the
--- first block that is left to look through, 0 if none is; and the pages that share anchors with the text, as
--- overlapping in records.lua. Of each page its number, then its record.
+-- Returns four lists or numbers: the kept pages that have one of these keys; the copies of these pages;
+-- the number of the first block that was not searched, 0 if all were; and the pages that share anchors
+-- with the text, as overlapping in records.lua returns them. A page is its number, then its record.
 
-local STANDING, REP = 4, 41 -- bytes of a record where these stand, of a copy's
+local STANDING, REP = 4, 41 -- positions of these fields in a record, REP only in a copy's
 
 load_state()
 local found, is_found = {{}, {}, 0, overlapping(ARGV[5], 0, 0)}, {}

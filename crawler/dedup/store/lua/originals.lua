@@ -1,12 +1,13 @@
--- Tells what has become of the pages that stand for others; changes nothing.
+-- Tells whether the originals of pages are still there; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
--- ARGV[2]  when the crawl began that asks
+-- ARGV[2]  when the calling crawl began
 -- then one argument for each page: its table key (4 bytes), its URL
 --
--- Returns for each page a letter: c, the page that stands for it was seen since, or none does as it is kept;
--- u, that was not seen since, and then its URL; l, it is lost: no page stands for it, or one that is gone.
+-- Returns for each page a letter: c, the original was seen since, or the page is kept itself;
+-- u, the original was not seen since, then the original's URL; l, the page has no record, or its original
+-- is lost or gone.
 
 load_state()
 

@@ -1,41 +1,41 @@
--- What the scripts that decide about pages share: how a page comes to them, and the counts of what
--- was decided. This text stands behind records.lua.
+-- Shared by the scripts that decide about pages: the format of a page in their arguments, and the
+-- counts of verdicts. This text is put behind records.lua.
 --
 -- A page is one argument, numbers with the highest byte first:
 --   table key of the URL (4 bytes)
---   token (4): made anew for each check; the same token again is the same check tried again, and
---     gets the same answer without being counted twice. Within a crawl its first two bytes are the
+--   token (4): new for each check; the same token again is a retry of the same check, which gets
+--     the same answer and is not counted twice. Within a crawl its first two bytes are the
 --     crawl's number
 --   number of words (4); exact hash of the normalised text (12)
---   when the page was seen (4), 0 if that was now: what got no answer is checked later; table key of the URL that the page
---     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
---     own place to the URL that it names as canonical, 4 its text may have been cut before it came, 8 it
---     has anchors
---   when the crawl began (4), 0 if the check is of none; since when pages that were seen before that are
---     doubtful (4), 0 if none are; what the page has of its own (4), see records.lua
---   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
---     pairs for that log (2)
---   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
---     canonical (2), of the hosts whose unconfirmed records give way to the page (2), of its rank (1): URL,
---     host, band keys (4 each), canonical URL, nothing where it is its own, pairs (4 each), the hosts,
---     each between two spaces, the rank: of two copies the one with the smaller rank, byte by byte, is
---     kept; nothing stands for the largest
---   of a page with anchors: bytes of those that the index keeps (2), and of the table keys of the others (2);
---     those, as in records.lua, and these, 4 bytes each
---   odd sketches of each level that a duplicate could have, the page's own first: level (1),
+--   when the page was seen (4), 0 for now: a check that got no answer is repeated later; table key of
+--     the page's canonical URL (4); flags (1): 1 the page takes the place of its original, 2 it gives
+--     its own place to its canonical URL, 4 its text may have been cut before the check, 8 it has
+--     anchors
+--   when the crawl began (4), 0 if the check belongs to no crawl; the time from which on earlier visits
+--     are doubtful (4), 0 if none are; the page's own content (4), see records.lua
+--   number of known entries of the log of its host's template (2), 65535 if no entries are wanted; bytes
+--     of pairs for this log (2)
+--   bytes of the URL (2), of the host (2), of the band keys (2), of the canonical URL (2), of the
+--     hosts whose unconfirmed records give way to the page (2), of the rank (1)
+--   URL, host, band keys (4 each), canonical URL, empty if it is the page's URL, pairs (4 each), the
+--     hosts, each between two spaces, rank: of two copies, the page with the smaller rank, byte by
+--     byte, is kept; an empty rank is the largest
+--   of a page with anchors: bytes of the anchors that the index stores (2), bytes of the table keys of
+--     the other anchors (2); the stored anchors, as in records.lua; the table keys of the others (4 each)
+--   an odd sketch for each level that a duplicate could have, the page's own level first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
-local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
+local MAX_HOST_COUNTS = 100000 -- from this number on, new hosts are counted together
 local CUT, ANCHORED = 4, 8 -- flags of a page
-local NO_TEMPLATE = 65535 -- stands for the entries known of a log that is not asked for
+local NO_TEMPLATE = 65535 -- in place of the number of known entries: no entries are wanted
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
--- What is known of a page that is to be checked. Its table has 16 fields, the override that somebody
--- has made of it included: a larger one takes 1,280 bytes, for which glibc looks far longer than for those
--- of small ones, and one that grows is made several times. Pages are never seen before their crawl
--- began, nor, unless they come late, before another page was: so no clock has to be right.
+-- Unpacks a page that is to be checked. Its table has at most 16 fields, the override (wish) included: a
+-- larger table takes 1,280 bytes, which glibc allocates far more slowly, and a table that grows is
+-- allocated several times. The time `seen` is never before the crawl began nor, unless the page comes
+-- late, before the state's clock, so no computer's clock has to be right.
 local function read_page(packed)
   local url_key, token, words, exact, seen, canonical, flags, crawl, doubtful, own, template_length, pairs_size,
     url_size, host_size, bands_size, canonical_size, final_size, rank_size, at =
@@ -55,7 +55,7 @@ local function read_page(packed)
     anchors, other_keys = take(anchors_size), take(keys_size)
   end
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
-  local more = NONE -- what few pages have
+  local more = NONE -- fields that few pages have
   if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 or flags >= CUT then
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
@@ -76,65 +76,66 @@ local function anchor_keys(page)
   return table.concat(keys) .. page.more.other_keys
 end
 
--- Notes when a page was seen, so that a crawl that begins later begins later by any clock, and that it is
--- checked now.
+-- Advances the state's clock to the time when a page was seen, so that a later crawl begins later by any
+-- computer's clock. Notes the time of this check.
 local function note_seen(page)
   state.checked = math.max(state.checked, tonumber(ARGV[2]))
   if page.seen > state.clock then state.clock = page.seen end
 end
 
--- Since when a page is gone that has been seen, nil if it is not: it may have been found gone between
--- a visit and its check, which came late.
+-- The time since when a page that is now checked is gone, nil if it is not gone: a page may be found gone
+-- between a visit and a late check.
 local function still_gone(page, meta)
   local is_late = page.seen < math.max(tonumber(ARGV[2]), state.clock)
   return is_late and is_gone(meta) and meta.gone >= page.seen and meta.gone or nil
 end
 
--- The rule for stale records. What an index knows of a page that was last seen before a crawl began is not
--- confirmed: another text may stand there by now. Such a record
--- * takes no place from a page that is kept under its own URL: that stays kept, with the text that it has
---   now, and the record is contested: decided anew when its page comes;
--- * stands for other pages, whose verdicts say that it is not confirmed, so that their crawl can ask for
---   them again: then it gives way if the crawl visits its host and has not met its page.
+-- The rule for stale records. The record of a page that was last seen before a crawl began is
+-- unconfirmed: the page may have another text by now. Such a record
+-- * takes no place from a kept page: the kept page stays kept with its new text, and the record is
+--   contested: its page is decided anew when it is next checked;
+-- * can be the original of copies, whose verdicts say that it is unconfirmed, so that the crawl can check
+--   the copies again: then the record gives way if the crawl visits its host and has not met its page.
 
 local function is_unconfirmed(meta, page)
   return meta.last_seen < page.crawl
 end
 
--- Whether a kept page leaves its text to a page that is like it; is_kept: that is kept itself so far.
+-- Whether the kept page of a record leaves its text to a similar page; is_kept: the similar page is
+-- kept so far.
 local function gives_way(meta, page, is_kept)
   return is_unconfirmed(meta, page) and page.wish ~= 'drop' and (is_kept
     or page.more.final and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
 end
 
--- Whether what is stored of a kept page is what is known now of a page with the same text: nobody contests it,
--- its heading is the same, and so is its sketch, unless that was made when more was known of its site's
--- template; odd_size is the bytes of an odd sketch.
+-- Whether the record of a kept page needs no change for a check with the same text: it is not contested,
+-- its heading is the same, and its sketch is the same or was made when more of the site's template was
+-- known; odd_size is the bytes of an odd sketch.
 local function is_settled(page, meta, odd_size)
   return meta.token ~= CONTESTED and not has_other_heading(page, meta)
     and (meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
       or not knows_more(page.own, meta.own))
 end
 
--- Whether a page comes with the text that it had. The exact hash is that of the text before its site's template
--- was cut; of a page that comes from a feed only what was left is known, so its sketch tells.
+-- Whether a page's text is the same as at the last check. The exact hash is of the text before the site's
+-- template was cut; of a page from a feed only the rest is known, so the sketches are compared.
 local function has_same_text(page, meta, odd_size)
   return meta.exact == page.exact or page.more.is_cut and #page.bands > 0
     and meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
 end
 
--- Whether this crawl has checked a page before.
+-- Whether the page's crawl has checked the page before.
 local function is_repeated(page, meta)
   return page.crawl > 0 and meta.last_seen >= page.crawl
     and string.sub(meta.token, 1, 2) == string.sub(page.token, 1, 2)
 end
 
--- Whether a page was last kept by a crawl that was killed, and may not have been passed on.
+-- Whether a page was last kept by a crawl that was killed, so that its item may never have been exported.
 local function is_doubtful(page, known)
   return page.more.doubtful and not known.rep and known.last_seen >= page.more.doubtful
 end
 
--- The verdict of a page that has the text that it had when it was checked before.
+-- The verdict for a page whose text is the same as at the last check.
 local function as_before(page, known)
   if is_repeated(page, known) then return 'r' end
   return is_doubtful(page, known) and '!' or '='
@@ -151,7 +152,7 @@ local function count(page, meta, similarity, times)
   end
 end
 
--- Notes that a page came again with the text that it has: what was decided about it stands.
+-- Notes that a page was checked again with the same text: the standing verdict stays.
 local function touch(meta, page)
   if meta.token == page.token then return end
   meta.last, meta.last_seen, meta.token = as_before(page, meta), later(page.seen, meta), page.token
@@ -185,14 +186,14 @@ end
 
 savers[#savers + 1] = save_counts
 
--- Templates of hosts. The hash "templates" has for each host when a page of it was checked, in seconds
--- since 1970 (4 bytes, an hour behind at most), and a log of pairs of blocks that are its sites' own
--- (crawler/chrome/template/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
+-- Templates of hosts. The hash "templates" has for each host the time of the last check of one of its
+-- pages, in seconds since 1970 (4 bytes, at most an hour behind), and a log of pairs of blocks of the
+-- host's template (crawler/chrome/template/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
 
 local TEMPLATES = PREFIX .. 'templates'
 local MAX_PAIRS = 512
-local MAX_HOSTS = 10000 -- then one not met for long is forgotten; whoever meets it still tells again
-local DRAWN = '8' -- hosts, of which that is the one met longest ago
+local MAX_HOSTS = 10000 -- at this number, a new host takes the place of a host not met for long
+local DRAWN = '8' -- hosts drawn at random; the one met longest ago is forgotten
 local HOUR = 3600
 
 local function has_pair(log, pair)
@@ -201,8 +202,7 @@ local function has_pair(log, pair)
   return at ~= nil
 end
 
--- When a page of a host was checked, by what the hash has of it; and the log. 0 and none if that is
--- nothing.
+-- The time and the log in a host's value of the hash "templates"; 0 and an empty log if there is no value.
 local function read_template(packed)
   if not packed or #packed < 4 then return 0, '' end
   return unpack_at('>I4', packed), string.sub(packed, 5)
@@ -218,8 +218,8 @@ local function forget_old_host()
   redis.call('HDEL', TEMPLATES, oldest)
 end
 
--- Adds pairs to a host's log. Returns what is new for who knows `length` entries: number of the
--- first (2 bytes), the pairs; false if nothing is.
+-- Adds pairs to a host's log. Returns the new entries for a caller that knows the first `length`: number
+-- of the first (2 bytes), the pairs; false if there are none.
 local function share_template(host, length, pairs)
   local now = tonumber(ARGV[2])
   local met, old = read_template(redis.call('HGET', TEMPLATES, host))

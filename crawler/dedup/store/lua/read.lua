@@ -1,11 +1,11 @@
 -- Reads blocks of records as they are stored; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
--- KEYS[2]  "{namespace}:guard", which is never there: see keys.py
+-- KEYS[2]  "{namespace}:guard", which never exists: see keys.py
 -- ARGV     numbers of blocks; block N holds the records of pages 48 N to 48 N + 47, see records.lua
 --
--- Returns for each block one string: of each record that is there its place in the block (1 byte),
--- its bytes (4) and the record.
+-- Returns one string for each block: for each record in it, its place in the block (1 byte), its
+-- number of bytes (4) and the record.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 

@@ -1,43 +1,45 @@
--- Records of pages, and what they say. This text stands behind layout.lua.
+-- The records of pages. This text is put behind layout.lua.
 --
--- Page N has the number of its record: it is element N % 48 of the list "page:<N / 48>", '' where
--- there is none. A list gets no more records when the next might not fit in 8 kB, which is a size
--- that the server's allocator gives without rounding and a list lies in one piece; the numbers that
--- it has left are skipped.
+-- The record of page N is element N % 48 of the list "page:<N / 48>", '' where there is none. A list
+-- gets no more records when the next might not fit in 8 kB, the size up to which a list is in one
+-- piece and which the server's allocator does not round up; the list's remaining numbers are skipped.
 --
--- A record is: bytes of what it says, and 64 times the number of its URL's beginning in BEGINNINGS,
--- 0 if it has none of them (1); bytes of the rest of the URL (2); what it says; the rest of the URL;
--- of a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4) and what is
--- known of the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
+-- A record is: bytes of its fields, plus 64 times the number of its URL's beginning in BEGINNINGS,
+-- 0 if the URL has no such beginning (1); bytes of the rest of the URL (2); the fields; the rest of the
+-- URL; of a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4)
+-- and data on the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
 
 local SIZES = '>BI2'
 local BEGINNINGS = {'https://www.', 'https://', 'http://'}
-local LAST_SEEN = 10 -- byte of a record where that stands
+local LAST_SEEN = 10 -- position of this field in a record
 local SLOTS = 48 -- records in a block
 local BLOCK_BYTES = 8170 -- of a full block
-local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for what has expired
--- What a record says of every page, then of a copy. Behind it stands, where there is something to
--- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
--- canonical, when it was gone, and the number of the page whose place it took; and what it has of its
--- own: hash of its heading (2 bytes, 0 if it has none), fours of words that are not its site's (1), and from
--- how many contents the site's template was known when they were counted (1), both 255 at the most. The date
--- is that of earlier versions, which was the rank. A rank stands in front of the rest of the URL, and its
--- bytes (1) are the last of what the record says. Of a page with anchors that is so, too, and in front of it
--- stands how many anchors it has (1). So the bytes are 1 more than a multiple of 4 where there is neither, 2
--- more with a rank, and 3 more with anchors.
+local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, that a step of expire looks at
+-- The fields of a record:
+-- * BASE, of every page
+-- * of a copy: COPY; COPY_MORE, since when the page is gone, if it is
+-- * of a kept page: KEPT_MORE, if it has a value: date (the rank of earlier versions), table key of the
+--   canonical URL, since when the page is gone, number of the page whose place it took; then its own
+--   content, if known: hash of its heading (2 bytes, 0 if it has none), fours of words that are not of
+--   the site's template (1), number of contents from which this template was known when these words were
+--   counted (1), the last two at most 255
+-- * of a page with anchors, the number of anchors (1)
+-- * of a page with a rank or anchors, the bytes of the rank (1); the rank is in front of the rest of the URL
+-- So the bytes of the fields are a multiple of 4 plus 1 without rank and anchors, plus 2 with a rank
+-- alone, plus 3 with anchors.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local OWN_BYTES, ANCHOR_BYTES = 4, 8
--- At most, besides URL, sketch, rank and anchors.
+-- The largest number of bytes of a record without URL, sketch, rank and anchors.
 local MORE_BYTES = 8 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES
 local NONE = {}
 local NO_KEY = string.rep('\0', 4)
-local NO_OWN = NO_KEY -- where nothing is known of what a page has of its own
-local CONTESTED = string.rep('\255', 4) -- in place of a token: decide anew, see the rule in pages.lua
+local NO_OWN = NO_KEY -- of a page whose own content is unknown
+local CONTESTED = string.rep('\255', 4) -- in place of a token: decide the page anew, see pages.lua
 local CHOSEN = '\0' -- rank of a page that a person preferred: none is better
 local IS_COPY = {e = true, n = true}
-local IS_AGAIN = {['='] = true, r = true} -- verdicts of pages that have the text that they had
+local IS_AGAIN = {['='] = true, r = true} -- verdicts of pages with an unchanged text
 
--- The list in which a record stands, and its place there.
+-- The list that a record is in, and the record's place there.
 local function record(id)
   local slot = id % SLOTS
   return PREFIX .. 'page:' .. (id - slot) / SLOTS, slot
@@ -49,13 +51,13 @@ local function take_number(id)
   state.next = id + 1
 end
 
--- An error if so many more pages might get numbers that are none, nil if not.
+-- An error if the numbers might not suffice for this many more pages, nil if they do.
 local function out_of_numbers(pages)
   if (state.next + (pages + 1) * SLOTS) * SHARDS < MORE then return nil end
   return redis.error_reply('NUMBERS of pages have come to an end')
 end
 
--- Gives a number to a page with a URL, a sketch and a rank of so many bytes, or fewer.
+-- Returns the number of a new page whose URL, sketch, rank and anchors have at most `size` bytes.
 local function new_number(size)
   local id = state.next
   if state.fill + size + MORE_BYTES > BLOCK_BYTES then
@@ -65,11 +67,11 @@ local function new_number(size)
   return id
 end
 
--- What a record says; an error if somebody cut it.
+-- Unpacks a record; an error if the record is cut.
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
   local beginning, said_end = floor(size / 64), at + size % 64
-  local tail = math.max(0, size % 4 - 1) -- bytes that tell of a rank and of anchors
+  local tail = math.max(0, size % 4 - 1) -- number of the last fields, for rank and anchors
   local url_at = said_end + (tail > 0 and byte(packed, said_end - 1) or 0)
   assert(#packed >= url_at + url_size - 1)
   local url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
@@ -99,8 +101,7 @@ local function unpack_record(id, packed)
   return meta
 end
 
--- The record of a page, nil if there is none, if somebody cut it, or if the page was last seen before
--- `oldest`.
+-- The record of a page, nil if there is none, if it is cut, or if the page was last seen before `oldest`.
 local function read_record(id, oldest)
   local block, slot = record(id)
   local packed = redis.call('LINDEX', block, slot)
@@ -110,7 +111,7 @@ local function read_record(id, oldest)
   return meta
 end
 
--- Whether a page, by its record, was last seen before `oldest`; not if that is no record.
+-- Whether the page of a packed record was last seen before `oldest`; false or nil for no or a cut record.
 local function has_expired(packed, oldest)
   return packed and #packed >= LAST_SEEN + 3 and unpack_at('>I4', packed, LAST_SEEN) < oldest
 end
@@ -149,7 +150,7 @@ local function write_record(meta)
   local block, slot = record(meta.id)
   local packed = packed_record(meta)
   local length = redis.call('RPUSH', block, packed)
-  if length ~= slot + 1 then -- on a cluster pages are not decided in the order of their numbers
+  if length ~= slot + 1 then -- on a cluster, pages are not decided in the order of their numbers
     redis.call('RPOP', block)
     for _ = length, slot + 1 do redis.call('RPUSH', block, '') end
     redis.call('LSET', block, slot, packed)
@@ -166,20 +167,20 @@ local function is_gone(meta)
   return (meta.gone or 0) > 0
 end
 
--- The host and port that a URL is counted under, as identity.host has it.
+-- The host and port that a URL is counted under, as in identity.host.
 local function host_of(url)
   local host = string.match(url, '^%a[%w+.-]*://([^/?#]*)') or ''
   return string.lower(string.sub(string.match(host, '[^@]*$'), 1, 255))
 end
 
--- Fours of words of its own: with fewer than these, the heading of a page decides; and beside pages of its own
--- host, which have boxes and notes in common that no template tells, with fewer than those.
+-- A page with fewer own fours of words than FEW is told apart by its heading; beside pages of the same host,
+-- which share boxes and notes that no template has, a page with fewer than FEW_ON_HOST.
 local FEW, FEW_ON_HOST = 12, 16
-local LEARNT = 8 -- contents: from so many on a site's template is known well
+local LEARNT = 8 -- contents from which a site's template is well known
 
--- Whether what two pages have of their own says that they are no copies, however alike their texts are: they
--- have other headings, and either few words of their own, or a template in common that is not known yet.
--- Where a heading is not known, or much of a text is the page's own, the texts decide.
+-- Whether the own content of two pages says that they are no copies, however similar their texts are: their
+-- headings differ, and they have few own words, or they share a host whose template is not well known.
+-- Where a heading is unknown, or much of both texts is own content, the texts decide.
 local function is_distinct(page, meta)
   local own, other = page.own, meta.own or NO_OWN
   local heading, other_heading = string.sub(own, 1, 2), string.sub(other, 1, 2)
@@ -191,31 +192,31 @@ local function is_distinct(page, meta)
     and page.host == host_of(meta.url)
 end
 
--- Whether a page has another heading than is stored of it, told from about as much.
+-- Whether a page's heading differs from its stored heading, with both templates well known or neither.
 local function has_other_heading(page, meta)
   local heading, stored = string.sub(page.own, 1, 2), string.sub(meta.own or NO_OWN, 1, 2)
   return heading ~= stored and heading ~= '\0\0' and stored ~= '\0\0'
     and (byte(page.own, 4) < LEARNT) == (byte(meta.own, 4) < LEARNT)
 end
 
--- Whether what a page has of its own was told from at least as much as what is stored of it was.
+-- Whether own content rests on at least as many contents of the site as the stored own content.
 local function knows_more(own, stored)
   return own ~= NO_OWN and byte(own, 4) >= byte(stored or NO_OWN, 4)
 end
 
--- When a page was seen last: at this time, or as its record says, if that is later, as where the clock
--- of who checks is behind. It would expire at once by the clocks of others.
+-- The later of the time `seen` and the record's last_seen, which is later where the worker's clock is
+-- behind. With such a clock's time the page would expire at once by the clocks of other workers.
 local function later(seen, meta)
   return meta and math.max(seen, meta.last_seen) or seen
 end
 
--- The page that stands for a copy, nil if there is none any more.
+-- The record of a copy's original, nil if it is no longer kept.
 local function original_of(meta, oldest)
   local original = read_record(meta.rep, oldest)
   return original and not original.rep and original or nil
 end
 
--- The record of the page with this URL, nil if there is none; what find said of the URL's key.
+-- The record of the page with this URL, nil if there is none; then the results of find for the URL's key.
 local function find_url(url, key)
   local ids, name, tag, bucket = find('url', 'url', key)
   for _, id in ipairs(ids or NONE) do
@@ -225,8 +226,8 @@ local function find_url(url, key)
   return nil, ids, name, tag, bucket
 end
 
--- Notes since when (4 bytes) a URL with a table key (4) is gone from the web, unless its page was seen
--- later; whether it is noted as gone now, 1 or 0.
+-- Notes since when a page is gone from the web, unless it was seen later; item: this time (4 bytes), the
+-- table key of its URL (4), the URL. Returns 1 if the page is now noted as gone, else 0.
 local function note_gone(item)
   local since = struct.unpack('>I4', item)
   local meta = find_url(string.sub(item, 9), string.sub(item, 5, 8))
@@ -238,7 +239,7 @@ local function note_gone(item)
   return is_gone(meta) and 1 or 0
 end
 
--- The record of a page that is to be forgotten, nil if there is none, by an argument of forget.lua.
+-- The record of the page that an argument of forget.lua names, nil if there is none to forget.
 local function to_forget(item)
   local meta = find_url(string.sub(item, 6), string.sub(item, 2, 5))
   if meta and meta.rep and byte(item) == 1 then return nil end
@@ -251,7 +252,7 @@ local function erase(id)
   while redis.call('LINDEX', block, -1) == '' do redis.call('RPOP', block) end
 end
 
--- Acts on each table key of the anchors of a record, or of none. Equal ones are one behind the other.
+-- Calls act with each distinct table key of a record's anchors, which may be nil. Equal keys are adjacent.
 local function each_anchor(anchors, act)
   local last
   for at = 1, #(anchors or ''), ANCHOR_BYTES do
@@ -261,7 +262,7 @@ local function each_anchor(anchors, act)
   end
 end
 
--- Enters a page into the table of anchors.
+-- Adds a page to the table of anchors.
 local function list_anchors(id, anchors)
   each_anchor(anchors, function(key)
     add(id, find('anchor', 'anchor', key))
@@ -269,10 +270,10 @@ local function list_anchors(id, anchors)
   end)
 end
 
-local MAX_OVERLAPPING = 16 -- pages told that share anchors with one
+local MAX_OVERLAPPING = 16 -- pages that overlapping returns
 
--- The kept pages that stand under these table keys of anchors, 4 bytes each, those under most of them first:
--- of each its number and its record. Not the page with the number `own`, nor those last seen before `oldest`.
+-- The kept pages that have some of these table keys of anchors, 4 bytes each; the pages with most keys
+-- first. Each is its number, then its record. Leaves out page `own` and pages last seen before `oldest`.
 local function overlapping(keys, own, oldest)
   local names, tags, hits, ids, found = {}, {}, {}, {}, {}
   if keys == '' then return found end
@@ -296,8 +297,8 @@ local function overlapping(keys, own, oldest)
   return found
 end
 
--- Takes a kept page out of the tables where copies look for it; odd_size is the bytes of an odd
--- sketch.
+-- Removes a kept page from all tables but that of URLs, so that no copies find it; odd_size is the bytes
+-- of an odd sketch.
 local function unlist(meta, odd_size)
   local id = meta.id
   state.kept = state.kept - 1
@@ -318,7 +319,7 @@ local function unlist(meta, odd_size)
   end)
 end
 
--- Takes a page out of every table and its record with it.
+-- Removes a page from every table, and its record.
 local function release(meta, odd_size)
   remove(meta.id, find('url', 'url', meta.url_key))
   state['url.n'] = state['url.n'] - 1
@@ -326,14 +327,13 @@ local function release(meta, odd_size)
   erase(meta.id)
 end
 
--- Gives back the memory of what has expired: a hand goes round the table of URLs, a few steps for each
--- exchange, so that it passes every page once while a quarter as many are checked. Not round the
--- records, for numbers are never given twice: what is left lies ever further apart. take_out(meta)
--- releases one.
+-- Calls take_out(meta) to release expired pages. A cursor sweeps the table of URLs, a few steps for each
+-- exchange, and passes every page once while a quarter as many pages are checked. It does not sweep the
+-- records: numbers are never given twice, so the remaining records lie ever further apart.
 local function expire(steps, oldest, take_out)
   for _ = 1, steps do
     local passed, seen = 0, 0
-    repeat -- buckets of which nothing is left cost little: pass many of them
+    repeat -- empty buckets cost little: pass many of them
       state.hand = state.hand + 1 < state['url.size'] and state.hand + 1 or 0
       local bucket = redis.call('GET', bucket_name('url', state.hand)) or ''
       for at = TAG, used(bucket) - 1, ENTRY do
@@ -349,10 +349,10 @@ local function expire(steps, oldest, take_out)
   end
 end
 
--- What a page's record says, packed for the client: last and standing verdict (a letter each),
--- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
--- differ (2), sampled shingles of the page (2) and of the other (2), their level (1), flags (1):
--- the sum of the following.
+-- The answer about a page, packed for the client: last and standing verdict (a letter each), number of
+-- its original, or its own if it is kept (4 bytes), differing bits of the odd sketches of the two (2),
+-- sampled shingles of the page (2) and of its original (2), their level (1), flags (1): the sum of the
+-- following.
 local CANONICAL_KNOWN, REPLACES, GONE, UNCONFIRMED = 1, 2, 4, 8
 
 local function pack_answer(meta, flags)
@@ -361,9 +361,9 @@ local function pack_answer(meta, flags)
     (flags or 0) + (is_gone(meta) and GONE or 0))
 end
 
--- The same and then a URL: of the page whose place this one took when it was checked last (flag
--- REPLACES), else of the page that stands for it, nothing where there is none. UNCONFIRMED: that was last
--- seen before the crawl began.
+-- The same answer, then a URL: of a copy, the URL of its original; of a page that took another page's place
+-- at the last check (flag REPLACES), the other's URL; else nothing. UNCONFIRMED: the original was last seen
+-- before the crawl began.
 local function full_answer(meta, flags, crawl)
   if meta.rep then
     local original = original_of(meta, 0)

@@ -1,21 +1,21 @@
--- Writes pages into an index, or a shard of one, as they were once decided about.
+-- Writes pages into an index, or into a shard of one, with the verdicts that they had in an earlier index.
 --
 -- KEYS[1]  "{namespace}:params"
--- KEYS[2]  "{namespace}:guard", which is never there: see keys.py
+-- KEYS[2]  "{namespace}:guard", which never exists: see keys.py
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
--- ARGV[2]  'all': kept pages come into all tables; 'shard': into that of URLs alone, for the other
---          entries lie in any shard
--- then one argument for each page, numbers with the highest byte first: number that it shall have
--- (4 bytes), 0: the next that is free; standing and last verdict (a letter each); first and last
+-- ARGV[2]  'all': kept pages are added to all tables; 'shard': only to the table of URLs, because their
+--          other entries may belong to other shards
+-- then one argument for each page, numbers with the highest byte first: number for the page
+-- (4 bytes), 0 for the next free number; standing and last verdict (a letter each); first and last
 -- seen (4 each); table key of the URL (4); words (4); exact hash (12); level (1); sampled (2);
 -- number of the original (4), 0 if there is none; differing bits (2) and sampled shingles of the
--- original (2); gone (4), table key of the canonical URL (4), page replaced (4), what it has of its own (4); bytes of
+-- original (2); gone (4), table key of the canonical URL (4), page replaced (4), own content (4); bytes of
 -- the URL (2), of the anchors (2), of the band keys (2) and of the rank (1); rank, URL, anchors and band keys as in
 -- records.lua, odd sketch
 --
--- Returns for each page its number and 1, or the number under which its URL was known before and 0:
--- then nothing has changed. That number is 0 if the URL was known with another text, for which
--- copies of this page are none. Nothing is counted but the pages and entries that are there.
+-- Returns for each page its number and 1; or, without a change, the number of the page that already has
+-- this URL, and 0. This number is 0 if that page has another text, because copies of the restored page
+-- are no copies of that text. Counts only the stored pages and entries, no verdicts.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
@@ -61,7 +61,7 @@ local function restore(packed)
   if not IS_COPY[meta.standing] then meta.rep = nil end
   if meta.last_seen > state.clock then state.clock = meta.last_seen end
   if meta.last_seen > state.checked then state.checked = meta.last_seen end
-  write_record(meta) -- before all else, for it fails where somebody wrote under its key
+  write_record(meta) -- first, because it fails where another program wrote under its key
   if not meta.rep then
     state.kept = state.kept + 1
     if ARGV[2] == 'all' then list(meta, bands) end

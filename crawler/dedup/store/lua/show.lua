@@ -1,11 +1,11 @@
--- Reads what the index knows of one URL; changes nothing.
+-- Reads the record of one URL; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  the URL
 -- ARGV[2]  its 4-byte table key
 --
--- Returns {answer of records.lua, first seen, last seen (seconds since 1970), words, since when it
--- is gone, 0 if it is not, exact hash}, or nothing for a URL never seen.
+-- Returns {full answer of records.lua, first seen, last seen (seconds since 1970), number of words, since
+-- when the page is gone, 0 if it is not, exact hash}, or nothing for a URL never seen.
 
 load_state()
 local meta = find_url(ARGV[1], ARGV[2])

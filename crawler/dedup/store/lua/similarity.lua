@@ -1,13 +1,13 @@
--- How similar a page is to a kept one: by odd sketches, by simhashes, or by the keys that both have.
--- This text stands in front of check.lua; `bits` are those of an odd sketch, or of a simhash.
+-- The similarity of a page to a kept page: by odd sketches, by simhashes, or by their common keys.
+-- This text is put in front of check.lua; `bits` is the number of bits of an odd sketch or simhash.
 
-local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
-local SIMHASH = 254 -- stands for a level where what is stored is a simhash, not an odd sketch
-local CERTAIN = 16 -- so many keys are all small by design, not by chance
-local FEWEST = 8 -- keys to judge by, if not all of a page's
+local BY_KEYS = 255 -- in place of a level: the verdict rests on keys
+local SIMHASH = 254 -- in place of a level: the sketch is a simhash, not an odd sketch
+local CERTAIN = 16 -- this many keys are all small by design, not by chance
+local FEWEST = 8 -- comparable keys that suffice where not all keys of a page are comparable
 
--- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
--- at most 31 words before a lane could overflow.
+-- The number of bits in which two strings differ. Sums the four bytes of a 32-bit word in parallel, at
+-- most 31 words before a byte could overflow.
 local function differing_bits(a, b)
   local bxor, band, rshift = bit.bxor, bit.band, bit.rshift
   local total, lanes, words = 0, 0, 0
@@ -26,7 +26,7 @@ local function differing_bits(a, b)
   return total
 end
 
--- Resemblance of two sets whose simhashes differ in so many bits (Charikar 2002, section 3).
+-- Resemblance of two sets whose simhashes differ in `differing` bits (Charikar 2002, section 3).
 local function simhash_resemblance(differing, bits)
   local cosine = math.max(0, math.cos(math.pi * differing / bits))
   return cosine / (2 - cosine)
@@ -50,8 +50,8 @@ local function sketch_at(page, level, bits)
   return nil
 end
 
--- How many of the page's keys could be a candidate's: a candidate of very many shingles has keys
--- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
+-- The number of the page's keys that a candidate could share, nil if they are too few to judge by. A
+-- candidate of very many shingles has only keys below 2^26, 2^25, … (see ModuloSample). Keys are sorted.
 local function comparable_keys(page, meta, bits)
   local keys = string.sub(meta.sketch, 1, -bits / 8 - 1)
   local count, all = 0, #page.bands / 4
@@ -64,8 +64,8 @@ local function comparable_keys(page, meta, bits)
   return (count == all or count >= FEWEST) and count or nil
 end
 
--- How similar a candidate is that has so many of the page's keys, nil if those are too few to tell;
--- notes in `meta` what that rests on.
+-- The similarity of a candidate that shares `hits` of the page's keys, nil if too few keys are comparable;
+-- notes the evidence in `meta`.
 local function similarity_by_keys(page, meta, bits, hits)
   local available = comparable_keys(page, meta, bits)
   if not available then return nil end
@@ -73,14 +73,14 @@ local function similarity_by_keys(page, meta, bits, hits)
   return hits / available
 end
 
--- The same by the sketches of the two; nil for pages whose sizes have no level in common, or where the
--- other's is not whole.
+-- The similarity of a candidate by the sketches of the two; nil if the page has no sketch of the
+-- candidate's level, or if the candidate's sketch is cut.
 local function similarity_by_sketches(page, meta, bits)
   local sampled, sketch = sketch_at(page, meta.level, bits)
   if not sketch or #meta.sketch < bits / 8 then return nil end
   meta.odd_bits = differing_bits(sketch, string.sub(meta.sketch, -bits / 8))
   meta.other_sampled = sampled
-  -- Sets of one size whose keys differ do so in two members at least, which may be on one bit.
+  -- Sets of one size with different keys differ in at least two members, which may share a bit.
   if meta.odd_bits == 0 and meta.level == 0 and sampled == meta.sampled
     and string.sub(meta.sketch, 1, -bits / 8 - 1) ~= page.bands then
     meta.odd_bits = 2
