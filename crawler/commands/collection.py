@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Fields(NamedTuple):
-    """The fields of a document: ``names``, of which the first one counts, text, HTML and scope."""
+    """The fields of a document: possible ``names`` (the first found counts), text, HTML, scope."""
 
     names: Sequence[str]
     text: str

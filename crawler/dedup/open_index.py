@@ -95,7 +95,7 @@ class OpenIndex:
                 found = await store.open(make=make)
             except ServerError as error:
                 raise ServerError(f"{server_name(config)}: {error}") from error
-            # The digest alone may be that of a copy, or of another index with the same set seed.
+            # A copy of the index, or another index with the same seed set, has this digest, too.
             name = f"{config.namespace} {found['digest']}"
             index = cls(config, store, name if spool else None)
             if index._spool is not None:

@@ -118,7 +118,7 @@ _LONGEST_NAME = 200  # bytes, in the names of files
 
 @contextmanager
 def _expecting(what: str) -> Iterator[None]:
-    """Replace errors of Python by one that says what the setting expects."""
+    """Replace Python's errors by a message of what the setting expects."""
     try:
         yield
     except (TypeError, ValueError, OverflowError):

@@ -61,7 +61,7 @@ class RecordSource:
         self._config = config
         self._after = after
         self.resumed = 0
-        self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
+        self.damaged: dict[str, str] = {}  # paths, and the problems with the files
 
     def read_batches(self) -> Iterator[Batch]:
         """Yield the records in batches."""
@@ -141,7 +141,7 @@ def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
     """Make the reader and the fingerprinter of a process, once."""
     global _reader, _fingerprinter, _crawl
     _crawl = crawl
-    # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
+    # A terminal sends Ctrl-C to all processes, but the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
     # If the load is killed, its processes would wait for work for ever.

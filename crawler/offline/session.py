@@ -104,7 +104,7 @@ def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
 
     try:
         listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-        # Only what is selected is read: this opens no file.
+        # Spark reads only selected columns, so this opens no file.
         rows = listing.load(pattern).select("path", "length", "modificationTime").collect()
     except (PySparkException, Py4JError) as error:
         raise InputError(f"cannot read {pattern!r}: {find_reason(error)}") from None

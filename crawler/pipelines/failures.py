@@ -1,4 +1,4 @@
-"""Failures with pages, of which only some are logged: there may be one for each page."""
+"""Failures with pages. Only some are logged, because every page may fail."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Missing(StrEnum):
     FILE = "file"  # a PDF or the like in the field of the HTML
     LISTING = "listing"  # several items of one response
     NOT_HTML = "not_html"  # the response is no HTML
-    OTHER_URL = "other_url"  # the item's URL is not that of its response
+    OTHER_URL = "other_url"  # the item's URL differs from its response's
 
 
 @dataclass(slots=True)

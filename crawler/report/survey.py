@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
     from ..dedup.store.records import PageRecord
 
-# The most copies that are listed, those that are read first. Each takes some 300 bytes.
+# The largest number of listed copies: the copies read first. Each takes some 300 bytes.
 MOST_COPIES: Final = 300_000
-# Kept pages drawn at random, all pairs of which are compared: half a million, in some 0.1 s.
+# Kept pages drawn at random. All their pairs, half a million, are compared in some 0.1 s.
 _SAMPLE: Final = 1000
 _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 

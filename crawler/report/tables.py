@@ -14,7 +14,7 @@ _MOST_HOSTS: Final = 25
 def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[dict[str, Any]], int]:
     """The hosts with the most copies, and the number of other hosts.
 
-    Each has its pages, those that are copies now, by kind, and their share.
+    A row has the host's pages, its current copies by kind, and the share of copies.
     """
     ranked = sorted(hosts, key=lambda one: (-one.duplicates, -one.pages, one.host))
     names = ("host", "pages", "exact", "near", "share")

@@ -108,7 +108,7 @@ class _Text:
     def mark_segments(
         self, start: int, end: int, changes: Iterable[tuple[int, int]]
     ) -> list[Segment]:
-        """The words from `start` to `end`, of which those in `changes` are marked."""
+        """The words from `start` to `end`; the words in `changes` are marked."""
         if start == end:
             return []
         pieces = []

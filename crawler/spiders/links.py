@@ -10,7 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from ..dedup.identity import LONGEST_URL, resolved, slashed
 
 _MOST_TEXTS = 1 << 19  # remembered links in the form in which pages have them
-_MOST_SITES = 4096  # hosts of which it is remembered whether they are crawled
+_MOST_SITES = 4096  # hosts for which the result of `is_here` is remembered
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]{1,1000}")
 _BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json([asdict(one) for one in found])
     else:
-        # As text: a program that reads a table as numbers would round those of 64 bits.
+        # As text, because a program that reads tables as numbers would round 64-bit hashes.
         print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
     if found:
         return Exit.FOUND

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..sketches.odd import OddSketch
 
 # Bytes of the server's memory for a kept page whose URL has 60 characters, as Valkey 9 counts them
-# (used_memory before and after, over 60,000 pages of which no two are alike): 253 with 1 band, 331
+# (used_memory before and after 60,000 pages without similar pairs): 253 with 1 band, 331
 # with 6, 407 with 12 and 555 with 24, all with 1024 bits to verify; 343 and 537 with 12 bands and
 # 512 and 2048 bits. A straight line through them is never 3 % off. Tables grow in steps: an index
 # of some thousand pages may take a fifth more.

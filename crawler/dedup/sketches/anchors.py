@@ -43,7 +43,7 @@ _STORED: Final = struct.Struct(">I4s")
 _KEY_MASK: Final = (1 << TABLE_KEY_BITS) - 1
 _OFFSETS: Final = np.array((-72, -52, -34, -16, 16, 34, 52, 72))
 _TRIALS: Final = 6  # independent trials that an anchor with its checks counts for
-_CHECK_SHIFT: Final = np.uint64(40)  # apart from the bits of keys, and from those that are small
+_CHECK_SHIFT: Final = np.uint64(40)  # to bits that are neither in keys nor small in anchors
 _VALUES: Final = np.uint64(15)  # of a check; 0 stands for a place outside the text
 
 
@@ -230,7 +230,7 @@ def _estimate_share(
 
 
 def _find_places(hashes: ShingleArray, least: ShingleArray) -> list[int]:
-    """The places, in order, of hashes that are the least of a window; some of very many equal."""
+    """The places, in order, of hashes that are a window minimum; the first 64 of equal hashes."""
     changes = np.flatnonzero(least[1:] != least[:-1])
     values = np.unique(least[[*changes, -1]])
     found = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
@@ -259,7 +259,7 @@ def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
 
 
 def _measure_reaches(values: list[int], places: list[int], count: int) -> list[int]:
-    """The size of the largest window in which each value is the least; of equal ones, the first.
+    """The size of the largest window in which each value is the first of the least values.
 
     Only window minima are needed: the next smaller value ends a window, and is a minimum itself.
     """

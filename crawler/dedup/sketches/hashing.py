@@ -23,7 +23,7 @@ ShingleArray: TypeAlias = NDArray[np.uint64]
 
 _SPACE: Final = 0x20
 # Words are read eight bytes at a time; each step is one numpy operation over all words that long.
-# Longer words, of which there are few, are cheaper to hash one by one.
+# Longer words are few, and cheaper to hash one by one.
 _LONGEST_WORD: Final = 64
 
 _BYTES_KEPT: Final = np.array([(1 << 8 * kept) - 1 for kept in range(9)], np.uint64)

@@ -190,7 +190,7 @@ class Reader:
         return Doubts(page.numbers, places, first, last, features, counts, starts)
 
     def _find_doubtful(self, page: Page, errors: float, thorough: bool) -> NDArray[np.int64]:
-        """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
+        """Places of unknown words, of rare short words, and of words unlikely in their context."""
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
         gains = dictionary.measure_gain(around[:-1], around[1:])

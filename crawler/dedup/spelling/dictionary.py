@@ -50,7 +50,7 @@ _BEGINNINGS: Final = (
 _ALL_ENDINGS: Final = frozenset(_ENDINGS)
 _ALL_BEGINNINGS: Final = frozenset(_BEGINNINGS)
 _SHORTEST_STEM: Final = 6
-# About half of the pairs in a text are among those that are listed.
+# About half of the pairs in a text are in the list.
 _COVERED: Final = 0.5
 # The gain of a pair that is not listed, and the weight of how much rarer than by chance it must be
 # because it is not listed. (The list is from other texts than the pages.)

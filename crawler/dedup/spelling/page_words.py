@@ -192,7 +192,7 @@ class Page:
         return np.flatnonzero(found)
 
     def _is_plain_word(self, place: int, word: str, noisy: bool) -> bool:
-        """Whether the letters and capitals are those of a word, not of a name or code."""
+        """Whether the letters and capitals are typical of a word, not of a name or code."""
         if not word.isalpha() and not (noisy and _is_misread(word)):
             return False
         if word.islower():

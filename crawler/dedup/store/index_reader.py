@@ -25,7 +25,7 @@ _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram", "errors")
 _TIMES: Final = frozenset(
     ("clock", "checked", "crawled")
-)  # fields of `state` of which the latest of all shards counts
+)  # fields of `state` whose latest value in any shard counts
 
 
 class ServerMemory(NamedTuple):

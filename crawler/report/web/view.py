@@ -70,11 +70,11 @@ class View:
         return shown
 
     async def take_survey(self) -> Survey:
-        """All copies, as they were a short while ago."""
+        """A recent survey of all copies."""
         return (await self.take_surveys())[0]
 
     async def take_surveys(self) -> tuple[Survey, KeptPairs]:
-        """All copies and how alike kept pages are, as they were a short while ago."""
+        """Recent surveys of all copies, and of the similarity of kept pages."""
         async with self._surveying:
             start = time.monotonic()
             if self._survey is None or start > self._stale_at:

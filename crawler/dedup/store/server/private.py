@@ -175,7 +175,7 @@ class PrivateServer:
             await asyncio.sleep(_POLL)
 
     def _is_there(self) -> bool:
-        """Whether the folder is the one that was joined, and still has the server's data."""
+        """Whether the folder is still the joined folder and has the server's data."""
         assert self._user is not None
         with suppress(FileNotFoundError, NotADirectoryError):
             lock = (self.folder / "users.lock").stat()
