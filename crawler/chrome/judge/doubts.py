@@ -86,11 +86,17 @@ def _asks_about_cookies(flat: Flat, inside: NDArray[np.bool_]) -> bool:
 
 
 def _find_owner_notices(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the last blocks say who owns the page, if others are before them."""
+    """Return which blocks behind the last sentence say who owns the page, if others are left.
+
+    Headings and short lines may follow, as around the table of contents of a manual.
+    """
     found = np.zeros(len(plain), bool)
     numbers = np.flatnonzero(plain).tolist()
-    while numbers and _LAW.match(flat.texts[numbers[-1]]):
-        found[numbers.pop()] = True
-    if not any(flat.words[at] >= 3 for at in numbers):
+    for at in reversed(numbers):
+        if _LAW.match(flat.texts[at]):
+            found[at] = True
+        elif flat.words[at] >= SENTENCE:
+            break
+    if found.any() and not (plain & ~found & (flat.words >= 3)).any():
         found[:] = False
     return found

@@ -124,6 +124,29 @@ def test_tables_are_text_beside_a_licence() -> None:
     assert "hereby granted" in text_of(f"<h1>Terms</h1>{law}", "Licence")
 
 
+def test_a_notice_before_the_contents_of_a_manual_is_no_text() -> None:
+    """The first pages of two manuals with one notice are not alike, as texi2any makes them."""
+    around = "<p>Next: <a href=a>Intro</a>, Up: <a href=/>dir</a></p>"
+    law = (
+        "<p>Copyright &copy; 2001, 2002 The ferry company.</p><blockquote><p>Permission is granted "
+        "to copy, distribute and/or modify this document under the terms of the GNU Free "
+        "Documentation License, Version 1.2 or any later version published by the Free Software "
+        "Foundation; with no Invariant Sections, with no Front-Cover Texts and no Back-Cover Texts."
+        "</p></blockquote>"
+    )
+    parts = ("Introduction", "Starting the engine", "Leaving the harbour", "Mooring", "Index")
+    links = "".join(f"<li><a href='{n}.html'>{n} {part}</a></li>" for n, part in enumerate(parts))
+    found = text_of(
+        f"{around}<h1>Ferries</h1><p>This manual documents ferries.</p>{law}"
+        f"<h2>Table of Contents</h2><div class=contents><ul>{links}</ul></div><hr>{around}",
+        "Top (Ferries 1.2)",
+    )
+    for text in ("This manual documents ferries.", "2 Leaving the harbour", "4 Index"):
+        assert text in found
+    assert "Permission" not in found
+    assert "Copyright" not in found
+
+
 def test_a_footer_is_no_text_beside_a_line() -> None:
     """A page of one line in its main element is a page of one line."""
     about = "The museum was founded by pilots and fishermen who kept the tools of their trade. " * 9
