@@ -96,12 +96,12 @@ class Keys:
 
     @property
     def rules(self) -> str:
-        """Hash: site → JSON of the rules of its URLs, see lua/url_rules.lua."""
+        """Hash: site → JSON of the rules of its URLs, see lua/spared/url_rules.lua."""
         return self.prefix + "rules"
 
     @property
     def seen(self) -> str:
-        """Stream: pages that the processes of a crawl have seen, see lua/seen.lua."""
+        """Stream: pages that the processes of a crawl have seen, see lua/spared/seen.lua."""
         return self.prefix + "seen"
 
     @property
