@@ -329,7 +329,7 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     assert course.decide_request(alice.url, parts_of(alice), alice.found_on) == MADE
     left = course.decide_request(mallory.url, parts_of(mallory), mallory.found_on).left
     assert left == ("fruitless",)
-    course.left.add(Request(mallory.url), left, mallory.found_on)
+    course.leave(Request(mallory.url), left, mallory.found_on)
     sites.note_page(view("alice", 3, 3))
     assert [one.request.url for one in course.left.all] == [mallory.url]
 
@@ -382,7 +382,7 @@ def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path:
     for page, sort in itertools.product(range(4), "ab"):
         before.note_page(seen_page(page, sort))
     course = before.course_of(("host", "parse"))
-    course.left.add(Request("http://host/3?sort=b", spider.parse), ("?sort",), NOWHERE)
+    course.leave(Request("http://host/3?sort=b", spider.parse), ("?sort",), NOWHERE)
     before.pause(paused, spider)
     after.go_on(paused, spider)
     assert not any(tmp_path.iterdir())  # a process that is killed now makes all requests again
@@ -495,7 +495,8 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
     """So nobody can arrange links in such a way that theirs are drawn; the others stay in order."""
     left = LeftRequests()
     for number in range(100):
-        left.add(Request(f"http://host/{number}"), ("?a", "?b") if number % 2 else ("?b",), NOWHERE)
+        reasons = ("?a", "?b") if number % 2 else ("?b",)
+        left.add(Left(Request(f"http://host/{number}"), reasons, NOWHERE))
     checks = left.take_checks(["?a", "?b", "?c"], 40, lambda one: [])
     assert len(left.all) == 100 - len(checks)
     assert [one.request.url for one in left.all] == sorted(

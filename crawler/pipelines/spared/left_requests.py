@@ -7,7 +7,7 @@ from collections import deque
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .novelty import Found
+from .novelty import Found, Yield
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,11 +28,12 @@ class Why(StrEnum):
 
 
 class Left(NamedTuple):
-    """A request that was not made: by these rules, or for this reason."""
+    """A request that was not made, by these rules or for this reason; what its groups brought."""
 
     request: Request
     reasons: tuple[str, ...]
     found_on: Found
+    yields: tuple[Yield, ...] = ()
 
 
 class LeftRequests:
@@ -45,9 +46,9 @@ class LeftRequests:
     def __bool__(self) -> bool:
         return bool(self.all)
 
-    def add(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> None:
+    def add(self, left: Left) -> None:
         """Remember a request that is not made."""
-        self.all.append(Left(request, reasons, found_on))
+        self.all.append(left)
 
     def forget(self) -> None:
         """Know of none, and check all rules that there are before the crawl ends."""
@@ -55,7 +56,7 @@ class LeftRequests:
         self._checked = 0
 
     def take_back(
-        self, rules: Iterable[str], room: Callable[[str], float], is_near: Callable[[Found], bool]
+        self, rules: Iterable[str], room: Callable[[Left], float], is_near: Callable[[Found], bool]
     ) -> list[Left]:
         """Hand over the requests that may be made after all: those that no rules spare any more.
 
@@ -67,7 +68,7 @@ class LeftRequests:
 
         def is_back(one: Left) -> bool:
             if one.reasons == (Why.FRUITLESS,):
-                return len(found) < room(one.request.url)
+                return len(found) < room(one)
             if one.reasons == (Why.COPY_DEPTH,):
                 return is_near(one.found_on)
             return not known.issuperset(one.reasons)

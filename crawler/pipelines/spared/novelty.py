@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Yield:
+class Yield:
     """How many URLs of a group were new or led to such; since then, how many were not, and how much
     they may add to what the site has no end of.
     """
@@ -61,7 +61,7 @@ class _Step(NamedTuple):
 
     found_on: Found
     length: float
-    yields: tuple[_Yield, ...]
+    yields: tuple[Yield, ...]
 
 
 NOWHERE: Final = Found(0)
@@ -113,7 +113,7 @@ class Novelty:
         self._of_text: dict[int, int] = {}
         self._steps: dict[int, _Step | None] = {}  # by page; None for one that brought news
         self._outlines: set[int] = set()  # of short texts
-        self._yields: dict[Hashable, _Yield] = {}
+        self._yields: dict[Hashable, Yield] = {}
 
     def content_of(self, cluster: int, text: int) -> int:
         """What stands for a page's content: its cluster, or that in which its text came first.
@@ -149,10 +149,13 @@ class Novelty:
         """Whether one of these groups of URLs is known, and not for being vain."""
         return any(group in self._yields and not self.is_vain(group) for group in groups)
 
-    def find_growth(self, groups: Iterable[Hashable]) -> float:
+    def list_yields(self, groups: Iterable[Hashable]) -> tuple[Yield, ...]:
+        """What is known of groups of URLs."""
+        return tuple(self._yields[group] for group in groups if group in self._yields)
+
+    def find_growth(self, yields: Iterable[Yield]) -> float:
         """The growth of the site, or of one of these groups of URLs that has more."""
-        found = (self._yields.get(group) for group in groups)
-        return max(self.growth, *(one.growth for one in found if one is not None), 0)
+        return max((self.growth, *(one.growth for one in yields)))
 
     def note_page(
         self,
@@ -180,7 +183,7 @@ class Novelty:
         yields = []
         for group in parts.kind, *((parts.kind, *one) for one in parts.features):
             if group in self._yields or len(self._yields) < _MOST_KINDS:
-                yields.append(self._yields.setdefault(group, _Yield()))
+                yields.append(self._yields.setdefault(group, Yield()))
                 yields[-1].note(added)
         if added is None:
             self.new += 1

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.urls.site_rules import Change, Judgement, SiteRules
 from .left_requests import Left, LeftRequests, Why
-from .novelty import Found, Novelty, page_number
+from .novelty import Found, Novelty, Yield, page_number
 
 if TYPE_CHECKING:
+    from scrapy import Request
+
     from .visits import Visit
 
 _LEAST_TRIALS: Final = 2  # requests under way at once of which rules may be learnt
@@ -78,12 +80,11 @@ class SiteCourse:
         is_vain = self.novelty.is_vain(parts.kind)
         if is_vain and not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
-        groups = self.rules.list_groups(parts)
         is_doubtful = is_suspect or (
-            (depth > 0 or is_vain) and not self.novelty.is_fruitful(groups)
+            (depth > 0 or is_vain) and not self.novelty.is_fruitful(self.rules.list_groups(parts))
         )
         if is_doubtful and not checks and self._fruitless:
-            growth = self.novelty.find_growth([parts.kind, *groups])
+            growth = self.novelty.find_growth(self._list_yields(parts))
             if growth >= self.patience:
                 return Decision(left=(Why.FRUITLESS,))
             doubtful = sum(1 for one in self._flights.values() if one.is_doubtful)
@@ -165,13 +166,21 @@ class SiteCourse:
             return min(links, 1)
         return min(links / _MOST_LINKS, 1) if flight.is_doubtful else 0
 
+    def leave(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> None:
+        """Remember a request that is not made."""
+        parts = split_url(request.url) if reasons == (Why.FRUITLESS,) else None
+        yields = () if parts is None else self._list_yields(parts)
+        self.left.add(Left(request, reasons, found_on, yields))
+
+    def _list_yields(self, parts: UrlParts) -> tuple[Yield, ...]:
+        """What URLs of its kind have brought, and those that have in common what matters."""
+        return self.novelty.list_yields([parts.kind, *self.rules.list_groups(parts)])
+
     def take_back(self) -> list[Left]:
         """Hand over the requests that may be made after all."""
 
-        def room(url: str) -> float:
-            parts = split_url(url)
-            groups = [] if parts is None else [parts.kind, *self.rules.list_groups(parts)]
-            return self.patience - self.novelty.find_growth(groups)
+        def room(left: Left) -> float:
+            return self.patience - self.novelty.find_growth(left.yields)
 
         def is_near(found_on: Found) -> bool:
             return self.novelty.find_depth(found_on) <= self._copy_depth

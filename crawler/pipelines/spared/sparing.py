@@ -221,7 +221,7 @@ class Sparing:
     def _leave(
         self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
     ) -> None:
-        site.left.add(request, reasons, Found(*request.meta[FOUND_ON]))
+        site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
         self.tally.count_request(reasons)
         if reasons == (Why.FRUITLESS,) and not site.is_told:
             site.is_told = True
