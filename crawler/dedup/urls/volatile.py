@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -286,7 +287,7 @@ def _list_cuts(segments: list[str], shown: list[str]) -> Iterator[tuple[str, str
 
 
 def _make_hole(place: str, frame: int, value: str) -> Hole:
-    return Hole(place, frame, value[:_LONGEST_VALUE])
+    return Hole(sys.intern(place), frame, value[:_LONGEST_VALUE])
 
 
 def _digest(*what: object) -> int:
