@@ -234,17 +234,11 @@ async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str, 
     def site(path: str) -> tuple[int, list[str]]:
         return next((int(n) for n in re.findall(r"(?:p|id=)(\d+)", path)), 0), links("")[1]
 
-    links = endless(link.replace("{page}", "p{page}").replace("=p", "="), 12)
-    fetched, learnt = [""] * 1000, 0
-    for attempt in range(3):  # requests overlap as the machine has time, and teach more or less
-        if learnt and len(fetched) <= 60:
-            break
-        settings = {"DEDUP_NAMESPACE": f"attempt-{attempt}"}
-        fetched, texts, stats = await fetch(web, site, redis_url, **settings)
-        learnt = stats.get("dedup/spared/volatile", 0)
-        assert len(texts) == 12
-    assert learnt
-    assert len(fetched) <= 60
+    links = endless(link.replace("{page}", "p{page}").replace("=p", "="), 30)
+    fetched, texts, stats = await fetch(web, site, redis_url)
+    assert len(texts) == 30
+    assert len(fetched) <= 5 * 30  # without a rule it is nine for each text
+    assert stats["dedup/spared"]
 
 
 def late(path: str) -> tuple[int, list[str]]:
@@ -276,8 +270,7 @@ async def test_what_matters_on_few_pages_is_found_there(web: Web, redis_url: str
     """Each page of a small site is compared with another URL of it, before the crawl ends."""
     _, texts, stats = await fetch(web, on_few_pages, redis_url)
     assert len(texts) == 28 + 2 * 4
-    # Where these pages happen to come first, no rule is learnt.
-    assert stats.get("dedup/rules/revoked") == stats.get("dedup/rules/learnt")
+    assert stats["dedup/rules/revoked"]
 
 
 class Own(Spider):
@@ -347,9 +340,7 @@ def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
             seen = seen_page(page, sort)
             url = seen.url.replace("host", host)
             sites.note_page(seen._replace(site=(host, "parse"), url=url))
-    first, second, third = (
-        sites.course_of((host, "parse")).rules for host in ("first", "second", "third")
-    )
+    first, second, third = (sites.course_of((host, "parse")).rules for host in hosts)
     assert (first.size, second.size, third.size) == (0, 8, 8)
     assert first.rules.keys() == third.rules.keys() == {"?sort"}
 
