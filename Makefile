@@ -18,8 +18,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # Python compiles what is imported; the rest, most of what tests install, need not be.
 INSTALL = install --quiet --disable-pip-version-check --no-compile
-# What tests need uv installs in a third of pip's time; pip does where uv cannot be had.
-UV = $(BIN)/uv pip install --quiet --python
+# What tests need uv installs in a third of pip's time; pip does where uv cannot be had. Where an
+# index does not say how long its files stay the same, uv's cache would keep Spark anew each time.
+UV = $(BIN)/uv pip install --quiet --no-cache --python
 ARGS ?=
 export URL ?=
 # More than the two processors of a small machine, as many tests wait for servers and crawls; but
