@@ -1,4 +1,4 @@
-"""What pages have shown of one feature of a site's URLs."""
+"""Evidence that one feature of a site's URLs makes no difference to their texts."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import Any, Final
 
 from .parts import PREFIX, UrlKind, is_session_like
 
-_MOST: Final = 64  # of a kind that are remembered; it takes far fewer to learn a rule
+_MOST: Final = 64  # contents, and values, that are remembered; far fewer are enough for a rule
 _MOST_KINDS: Final = 4096
-_GENERAL: Final = 3  # names of pages with which a rule is tested before it holds for all
-_NEW_VALUES: Final = 8  # of an argument that made no difference, before new ones are believed
-_MOST_STORED: Final = 16  # values that others are told
+_GENERAL: Final = 3  # named pages that have to show a rule before it holds for all
+_NEW_VALUES: Final = 8  # values of an argument that are tried before unseen ones are believed
+_MOST_STORED: Final = 16  # values that are shared with other crawls
 _LONGEST_STORED: Final = 40
 
 
 @dataclass(slots=True)
 class Evidence:
-    """That a feature of URLs makes no difference to their texts.
+    """Evidence that a feature of URLs makes no difference to their texts.
 
-    ``values`` has by value (None: the feature is not there) the contents that were the same with
-    it as without; ``tested`` has for the kinds of URLs of which that was seen those of its values.
-    ``told`` values were seen by earlier crawls, and one page has to confirm them; what a person has
-    ``added`` needs no evidence.
+    ``values`` has for each value (None: without the feature) the contents that were the same with
+    another value; ``tested`` has for each kind of URL the values that have shown this. ``told`` is
+    the number of values that earlier crawls saw, which one page has to confirm. A rule that a
+    person has ``added`` needs no evidence.
     """
 
     contents: set[int] = field(default_factory=set)
-    alone: int = 0  # times that it was the only difference
+    alone: int = 0  # how often it was the only difference
     values: dict[str | None, set[int]] = field(default_factory=dict)
     tested: dict[UrlKind, set[str | None]] = field(default_factory=dict)
-    named: Counter[str] = field(default_factory=Counter)  # kinds that are not numbered, by section
+    named: Counter[str] = field(default_factory=Counter)  # how many unnumbered kinds, by section
     told: int = 0
     added: bool = False
 
     def note_content(self, content: int, kind: UrlKind, *values: str | None, alone: bool) -> None:
-        """Note that a content was the same with these values."""
+        """Note a content that was the same with each of these values."""
         if len(self.contents) < _MOST:
             self.contents.add(content)
         self.alone += alone
@@ -53,18 +53,18 @@ class Evidence:
                     seen.add(content)
 
     def is_enough(self) -> bool:
-        """Whether a rule can be made of it: three contents, or two with sessions as values."""
+        """Whether it is enough for a rule: three contents, or two if values look like sessions."""
         if self.added or (self.told and self.contents):
             return True
         sessions = sum(1 for value in self.values if value and is_session_like(value))
         return len(self.contents) >= (2 if sessions >= 3 else 3)
 
     def covers_value(self, name: str, value: str | None, kind: UrlKind) -> bool:
-        """Whether it says of a value, also one never seen, that it makes no difference.
+        """Whether by this rule a value makes no difference, even one never seen.
 
-        Values that come back, as `de` in `?lang=de`, are tried twice each. Of those that are new on
-        each page some are enough. A rule proves itself for each kind of URL, so that whoever
-        fills one section of a site makes no rules for others, and a list is not taken for an entry.
+        Values that recur, as `de` in `?lang=de`, are each tried twice. Where values are new on each
+        page, a few of them stand for all. Each kind of URL has to show a rule by itself. So nobody
+        who fills one section of a site makes rules for others, and a list is no entry.
         """
         if self.added:
             return True
@@ -91,14 +91,14 @@ class Evidence:
         return self.told >= _NEW_VALUES or bool(value and is_session_like(value))
 
     def is_general(self, kind: UrlKind) -> bool:
-        """Whether so many names of pages have shown it that it holds for others beside them.
+        """Whether enough named pages have shown it for it to hold for others beside them.
 
-        Numbered pages have few kinds, each of which can show it.
+        Numbered pages are of few kinds, so each kind has to show it.
         """
         return not kind.is_numbered and self.named[kind.section] >= _GENERAL
 
     def to_dict(self) -> dict[str, Any]:
-        """What others are told of it."""
+        """The form in which it is shared with other crawls."""
         short = [value for value in self.values if value and len(value) <= _LONGEST_STORED]
         return {
             "pages": len(self.contents),
@@ -108,6 +108,6 @@ class Evidence:
 
 
 def read_values(told: Mapping[str, Any]) -> int:
-    """With how many values another crawl has seen a rule hold, 1 if it does not say."""
+    """The number of values with which a rule held for another crawl; 1 if it does not say."""
     values = told.get("values")
     return values if isinstance(values, int) and values > 0 else 1

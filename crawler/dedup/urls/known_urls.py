@@ -1,4 +1,4 @@
-"""The URLs of a site that a crawl knows: found, requested, or with the contents they had."""
+"""The URLs of a site that a crawl has found, requested or fetched, and their contents."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import xxhash
 
 from .parts import UrlParts
 
-_MOST_URLS: Final = 10_000  # of a site that are remembered; beyond them less is spared
-_TWINS: Final = 3  # URLs with one content that a new one is compared with
-_NEIGHBOURS: Final = 8  # URLs with other contents
-_SHELVES: Final = 256  # of URLs that are sorted anew together
+_MOST_URLS: Final = 10_000  # remembered of a site; beyond them less is spared
+_TWINS: Final = 3  # URLs with the same content that a new one is compared with
+_NEIGHBOURS: Final = 8  # latest URLs of any content that it is compared with
+_SHELVES: Final = 256  # groups of URLs; a group is sorted anew as a whole
 
 Key = tuple[Any, ...]
 KeyFunction = Callable[[UrlParts], Key]
 
 
 class KnownUrls:
-    """Finds the URLs that may have the content of another, and those that have it by the rules.
+    """Finds URLs that may have the same content, and URLs that have it according to the rules.
 
     Parameters
     ----------
     loose_key
-        Gives what URLs share that may have one content; they always have one stem.
+        Returns a key that URLs share if they may have the same content; they have the same stem.
     strict_key
-        Gives what URLs share that have one content by the rules.
+        Returns a key that URLs share if they have the same content according to the rules.
     """
 
     def __init__(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
@@ -39,7 +39,7 @@ class KnownUrls:
         self._names: set[str] = set()  # last segments of pages that came
 
     def sort_anew(self, stem: str | None = None) -> None:
-        """Sort the URLs with a stem, or all, by keys that are others now."""
+        """Sort the URLs with this stem again, or all, as their keys have changed."""
         for shelf in self._shelves.values() if stem is None else (self._shelf_of(stem),):
             shelf.sort(self._loose_key, self._strict_key)
 
@@ -51,8 +51,9 @@ class KnownUrls:
         return shelf
 
     def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
-        """Note a URL that was found: whether none before it may have its content, and whether it
-        was not found before.
+        """Note a URL that was found.
+
+        Returns whether no earlier URL may have its content, and whether it was never found before.
         """
         shelf, key = self._shelf_of(parts.kind.stem), self._loose_key(parts)
         is_first, is_fresh = key not in shelf.found, parts not in shelf.urls
@@ -71,7 +72,7 @@ class KnownUrls:
             shelf.requested.add(self._loose_key(parts))
 
     def note_page(self, parts: UrlParts, content: int) -> None:
-        """Note the content of a URL."""
+        """Note the content of a fetched page."""
         if len(self._names) < _MOST_URLS:
             self._names.add(parts.skeleton)
         if len(self._pages) >= _MOST_URLS:
@@ -90,39 +91,39 @@ class KnownUrls:
         self.sort_anew()
 
     def is_suspect(self, parts: UrlParts) -> bool:
-        """Whether another URL was requested that may have its content."""
+        """Whether another URL that may have the same content was requested."""
         shelf = self._shelf_of(parts.kind.stem)
         if self._loose_key(parts) not in shelf.requested:
             return False
         return not shelf.urls.get(parts)
 
     def find_fetched(self, parts: UrlParts) -> UrlParts | None:
-        """The URL that has the content of this one, by the rules."""
+        """The fetched URL that has the same content according to the rules."""
         return self._shelf_of(parts.kind.stem).fetched.get(self._strict_key(parts))
 
     def key_uncompared(self, parts: UrlParts) -> Key | None:
-        """What URLs share that have the content of this one by the rules; None if two had it."""
+        """The strict key of a URL; None if two URLs with this key were fetched."""
         key = self._strict_key(parts)
         return key if self._shelf_of(parts.kind.stem).fetches[key] < 2 else None
 
     def list_twins(self, parts: UrlParts, content: int) -> list[UrlParts]:
-        """URLs that may have the content of this one, and had this."""
+        """Fetched URLs with the same loose key that had this content."""
         return self._shelf_of(parts.kind.stem).twins.get((self._loose_key(parts), content), [])
 
     def list_neighbours(self, parts: UrlParts) -> list[UrlParts]:
-        """The latest URLs of pages that may have the content of this one."""
+        """The latest fetched URLs with the same loose key."""
         return list(self._shelf_of(parts.kind.stem).neighbours.get(self._loose_key(parts), ()))
 
     def is_nested(self, folders: str) -> bool:
-        """Whether folders are names of pages, as those are that nested relative links add."""
+        """Whether all folders are names of pages, as those that nested relative links add."""
         return all(folder in self._names for folder in folders.split("/")[1:])
 
 
 class _Shelf:
-    """URLs with some of the stems: most stems have but one."""
+    """The URLs of some stems: most stems have a single URL."""
 
     def __init__(self) -> None:
-        self.urls: dict[UrlParts, bool] = {}  # that were found; whether they are requested
+        self.urls: dict[UrlParts, bool] = {}  # that were found; True if requested
         self.pages: deque[tuple[UrlParts, int]] = deque()
         self.found: set[Key] = set()
         self.requested: set[Key] = set()

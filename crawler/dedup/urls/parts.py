@@ -1,4 +1,4 @@
-"""A URL taken apart: what names its page, and features that may make no difference."""
+"""Splits a URL into the name of its page and features that may make no difference."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 _UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-# Values that nobody has typed: long, and of letters and digits.
+# Values that nobody types: long, with letters and digits.
 _SESSION: Final = re.compile(
     r"(?=\w*\d)(?=\w*[A-Za-z])(?:[0-9a-fA-F]{8,}|\w{16,})|[0-9a-fA-F]{16,}|\d{10,}|" + _UUID
 )
-# A segment that may hold a session: ASP.NET's, one that says so, or one that is a hash.
+# A segment that may hold a session: in ASP.NET's form, with a name (`sid=`), or a hash.
 _SEGMENT: Final = re.compile(
     r"\([A-Z]\([^/]*\)\)|\([a-z0-9]{20,}\)|sid[=:-]\w+|[0-9a-fA-F]{24,}|"
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?:[0-9a-fA-F]{8,}|[0-9A-Za-z]{16,})|" + _UUID
 )
-# A segment that says what the next one is.
+# A segment that announces a session in the next one.
 _ANNOUNCES: Final = re.compile(r"(?:(?:php|j)?sess(?:ion)?(?:id)?|sid)", re.IGNORECASE)
 _INDEX: Final = re.compile(
     r"(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)", re.IGNORECASE
@@ -25,21 +25,21 @@ _INDEX: Final = re.compile(
 _DIGIT: Final = re.compile(r"\d")
 _VIEWS: Final = frozenset({"amp", "print", "printable"})
 _MOST_FEATURES: Final = 32
-_LONGEST: Final = 2_000  # characters; of longer URLs nothing is learnt
+_LONGEST: Final = 2_000  # characters; nothing is learnt from longer URLs
 
 PREFIX: Final = "prefix"
 """The feature of a path's folders: nested relative links add ever more of them."""
 FEATURES: Final = frozenset(
     {"session", "volatile", "view", PREFIX, "index", "slash", "slashes", "repeats", "scheme", "www"}
 )
-"""All features but arguments, which are called ``?NAME`` or ``;NAME``."""
+"""All features except arguments, which are called ``?NAME`` or ``;NAME``."""
 
 
 class UrlKind(NamedTuple):
-    """What pages of one script have in common, or numbered pages of one series.
+    """The kind of a URL, which the pages of one script share, or numbered pages of one series.
 
-    `section` is the first folder of the path; `stem` what its last segment begins with, up to
-    a number, which is ``#`` then.
+    `section` is the first folder of the path. `stem` is the last segment up to its first digit,
+    with ``#`` for the rest.
     """
 
     section: str
@@ -47,7 +47,7 @@ class UrlKind(NamedTuple):
 
     @property
     def is_numbered(self) -> bool:
-        """Whether it is that of a series."""
+        """Whether it is the kind of a numbered series."""
         return self.stem.endswith("#")
 
 
@@ -65,7 +65,7 @@ class UrlParts(NamedTuple):
     kind: UrlKind
 
     def list_differences(self, other: UrlParts) -> list[str]:
-        """The names of the features that two URLs do not have alike."""
+        """The names of the features in which two URLs differ."""
         if self.features == other.features:
             return []
         mine, others = dict(self.features), dict(other.features)
@@ -73,7 +73,7 @@ class UrlParts(NamedTuple):
 
 
 def read_site(url: str) -> str:
-    """The site that a URL is of: its host and port, without ``www.``; '' for what is no URL.
+    """The site of a URL: its host and port, without ``www.``; '' if it is no URL.
 
     >>> read_site("https://www.example.com/a"), read_site("http://localhost:80/")
     ('example.com', 'localhost')
@@ -83,7 +83,7 @@ def read_site(url: str) -> str:
 
 
 def split_url(url: str) -> UrlParts | None:
-    """The parts of an http or https URL; None for what is none, too long, or has many arguments.
+    """The parts of an http or https URL; None for others, long ones, and very many arguments.
 
     >>> parts = split_url("http://www.example.com/docs/tea;jsessionid=1?b=2&a=1")
     >>> parts.site, parts.skeleton, dict(parts.features)["?a"]
@@ -93,11 +93,11 @@ def split_url(url: str) -> UrlParts | None:
     >>> split_url("http://example.com/docs/page-12.html").kind
     UrlKind(section='docs', stem='page-#')
     """
-    # Links to parts of a page are most links of many a manual.
+    # In many manuals most links lead to a part of a page.
     return _split_bare(url.partition("#")[0])
 
 
-@lru_cache(maxsize=4096)  # a URL is looked at when it is found, when it is asked for, when it came
+@lru_cache(maxsize=4096)  # each URL is split when it is found, requested and fetched
 def _split_bare(url: str) -> UrlParts | None:
     """The same for a URL without a fragment."""
     if len(url) > _LONGEST:
@@ -155,7 +155,7 @@ def _read_path(path: str, found: dict[str, str]) -> str:
         found["index"] = kept.pop()
         if kept:
             found["slash"] = "/"
-    if sessions and len(sessions) == len(kept):  # what is alone names the page
+    if sessions and len(sessions) == len(kept):  # with nothing else, they name the page
         kept = sessions
     elif sessions:
         found["session"] = "/".join(sessions)

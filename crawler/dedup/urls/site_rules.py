@@ -1,7 +1,7 @@
 """The URL rules of one site: learnt from pages, applied to URLs, revoked by a counter-example.
 
-No page is needed to learn a rule that would not be fetched anyway: a URL that a rule might spare
-waits until the others have come, and is fetched if no rule does.
+Learning costs no fetches of its own: a URL that a rule might spare waits for the pages under way,
+and is fetched if no rule comes of them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .known_urls import Key, KnownUrls
 from .parts import PREFIX, UrlKind, UrlParts
 from .volatile import VOLATILE, Hole, Links, VolatileParts
 
-_MOST_NAMES: Final = 256  # features of a site: a hostile one may have a new one in each URL
-_MOST_MATTERING: Final = 4096  # features that matter to one kind of URLs, for all kinds
+_MOST_NAMES: Final = 256  # features of a site: hostile sites may have a new one in each URL
+_MOST_MATTERING: Final = 4096  # features that matter to some kind of URL, in all
 _MOST_DOUBTS: Final = 128
-_SITE_WIDE: Final = frozenset({PREFIX, "scheme", "www"})  # these are no matter of a page's kind
+_SITE_WIDE: Final = frozenset({PREFIX, "scheme", "www"})  # these do not depend on the kind of page
 _WHOLE_SITE: Final = UrlKind("/", "/")
 
 
 class Judgement(Enum):
-    """What is known of a URL before it is fetched."""
+    """What rules and earlier URLs say about a URL before it is fetched."""
 
-    NEW = "new"  # none before it was like it
-    SUSPECT = "suspect"  # one before it had the same text, or had not: nobody knows
-    SPARED = "spared"  # rules say that its text has come
+    NEW = "new"  # no earlier URL is like it
+    SUSPECT = "suspect"  # an earlier URL may have the same text
+    SPARED = "spared"  # by the rules its text was fetched before
 
 
 class Change(NamedTuple):
@@ -40,20 +40,20 @@ class Change(NamedTuple):
 
 
 class _Doubt(NamedTuple):
-    """That of several features at least one matters to URLs of a kind."""
+    """Several features, at least one of which matters to a kind of URL."""
 
     kind: UrlKind
     names: frozenset[str]
 
 
 class SiteRules:
-    """What URLs of a site have in common when they have one text.
+    """Learns which features of a site's URLs make no difference to their texts.
 
-    A feature is open at first. It becomes a rule when it differs between URLs with one text, for
-    enough texts. It matters to a kind of URLs when it is all that differs between two of them with
-    two texts, of which the later is new, and then no rule holds for these in this crawl. Where
-    several open features differ, one of them matters, and it is not known which: such a doubt ends
-    when the others become rules.
+    A feature is open at first. It becomes a rule when URLs with the same text differ in it, for
+    enough texts. It matters to a kind of URL when it alone differs between two of them whose texts
+    differ, and the later text is new. Then no rule on it holds for this kind in this crawl. Where
+    several open features differ, at least one of them matters, but which one is unknown: a doubt,
+    which ends when all but one of them are rules.
     """
 
     def __init__(self) -> None:
@@ -61,14 +61,14 @@ class SiteRules:
         self.forbidden: set[str] = set()
         self._open: dict[str, Evidence] = {}
         self._matters: dict[UrlKind, set[str]] = {_WHOLE_SITE: set()}
-        self._sections: set[tuple[str, str]] = set()  # and what matters to named pages of them
-        self._number = 0  # of what matters
+        self._sections: set[tuple[str, str]] = set()  # with features that matter there
+        self._number = 0  # of features in _matters
         self._doubts: list[_Doubt] = []
         self._revoked: set[str] = set()
         self.forget_urls()
 
     def forget_urls(self) -> None:
-        """Forget what URLs there are: rules stay, and spare less until URLs are known again."""
+        """Forget all URLs. Rules stay, but spare less until URLs are known again."""
         self._urls = KnownUrls(self._loose_key, self._strict_key)
         self._volatile = VolatileParts()
 
@@ -79,7 +79,7 @@ class SiteRules:
 
     @property
     def matters(self) -> set[str]:
-        """The features that matter, to whatever kind of URLs."""
+        """The features that matter to any kind of URL."""
         return set().union(*self._matters.values())
 
     @property
@@ -88,24 +88,24 @@ class SiteRules:
         return bool(self._revoked)
 
     def _matters_to(self, kind: UrlKind) -> AbstractSet[str]:
-        """The features that matter to URLs of a kind."""
+        """The features that matter to a kind of URL."""
         whole, own = self._matters[_WHOLE_SITE], self._matters.get(kind)
         return whole | own if own else whole
 
     def list_groups(self, parts: UrlParts) -> list[Hashable]:
-        """What a URL has in common with some of its kind, of what matters to them: its user."""
+        """Keys of a URL's groups: each feature that matters with its value, such as a user."""
         matters = self._matters_to(parts.kind)
         return [(parts.kind, *one) for one in parts.features if one[0] in matters]
 
     def _loose_key(self, parts: UrlParts) -> Key:
-        """What URLs share that may have one text: all but what is known to matter."""
+        """The key of URLs that may have the same text: skeleton and features that matter."""
         matters = self._matters_to(parts.kind)
         if not matters:
             return (parts.skeleton,)
         return (parts.skeleton, *(pair for pair in parts.features if pair[0] in matters))
 
     def _strict_key(self, parts: UrlParts) -> Key:
-        """What URLs share that have one text by the rules."""
+        """The key of URLs that have the same text according to the rules."""
         rules, matters = self.rules, self._matters_to(parts.kind)
         if not rules:
             return (parts.skeleton, *parts.features)
@@ -113,14 +113,15 @@ class SiteRules:
         return (parts.skeleton, *known)
 
     def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
-        """Note a URL that was found: whether none before it may have the same text, and whether it
-        was not found before.
+        """Note a URL that was found.
+
+        Returns whether no earlier URL may have its text, and whether it was never found before.
         """
         is_first, is_fresh = self._urls.note_found(parts)
         return is_first and not self._is_ripe(parts), is_fresh
 
     def list_frames(self, parts: UrlParts) -> tuple[int, ...]:
-        """What a URL shares with those that differ from it in one part alone."""
+        """Digests that a URL shares with URLs that differ from it in one part only."""
         return tuple(hole.frame for hole in self._list_holes(parts))
 
     def _is_ripe(self, parts: UrlParts) -> bool:
@@ -141,7 +142,7 @@ class SiteRules:
             self._volatile.note_request(self._list_holes(parts), found_on)
 
     def judge_url(self, parts: UrlParts, found_on: int = 0) -> Judgement:
-        """What is known of a URL."""
+        """Judge a URL before it is fetched."""
         if self.find_rules(parts) is not None:
             return Judgement.SPARED
         is_suspect = self._urls.is_suspect(parts) or self._is_ripe(parts)
@@ -150,7 +151,7 @@ class SiteRules:
         return Judgement.SUSPECT if is_suspect else Judgement.NEW
 
     def find_rules(self, parts: UrlParts) -> list[str] | None:
-        """The rules by which a URL's text has come already; None if they do not say so."""
+        """The rules which say that a URL's text was fetched before; None if they do not."""
         if not self.rules:
             return None
         twin = self._urls.find_fetched(parts)
@@ -161,21 +162,21 @@ class SiteRules:
         return VOLATILE in self.rules and self._volatile.is_volatile(list(self._list_holes(parts)))
 
     def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
-        """Whether rules will say that a URL's text has come, once that of another has."""
+        """Whether the rules will spare a URL once its `twin` was fetched."""
         is_alike = self.rules and self._strict_key(parts) == self._strict_key(twin)
         return bool(is_alike) and self._list_covered(parts, twin) is not None
 
     def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
-        """The rules for all that two URLs do not have alike; None if there is none for some."""
+        """The rules that cover all differences of two URLs; None if one is not covered."""
         names, values = sorted(parts.list_differences(twin)), dict(parts.features)
         return names if all(self._covers(name, values.get(name), parts) for name in names) else None
 
     def key_uncompared(self, parts: UrlParts) -> Key | None:
-        """A key of the page that a URL leads to by the rules; None if two URLs of it have come."""
+        """The strict key of a URL; None if it is volatile, or two with this key were fetched."""
         return None if self._is_volatile(parts) else self._urls.key_uncompared(parts)
 
     def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Of these rules those that cover a value of the URL without having seen it."""
+        """Which of these rules cover a value of the URL that no page had, each with that value."""
         rules, values = self.rules, dict(parts.features)
         return [
             (name, values[name])
@@ -203,7 +204,10 @@ class SiteRules:
         found_on: int = 0,
         links: Links = (),
     ) -> list[Change]:
-        """Learn from a page that came: its content, and whether that, or a link in it, is new."""
+        """Learn from a fetched page: its content, and whether that, or a link in it, is new.
+
+        Returns the rules that it completed or revoked.
+        """
         changes: list[Change] = []
         shown = self._volatile.note_page(
             parts,
@@ -249,7 +253,7 @@ class SiteRules:
         evidence.note_content(content, kind, *values, alone=alone)
 
     def _contradict(self, kind: UrlKind, names: Iterable[str], changes: list[Change]) -> None:
-        """Note that of features that differ at least one matters."""
+        """Note that at least one of some features that differ matters."""
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
         if not differing or not differing.isdisjoint(self._matters_to(kind)):
             return
@@ -270,9 +274,9 @@ class SiteRules:
         )
 
     def _revoke(self, names: set[str], changes: list[Change]) -> None:
-        """Give up rules that led to a page that is another, and learn anew.
+        """Give up rules that a page has refuted, and learn anew.
 
-        It may be the site that has changed: then what was seen before says nothing. What is revoked
+        If the site has changed, what was seen before says nothing. A feature whose rule is revoked
         for the second time matters.
         """
         for name in sorted(names):
@@ -287,7 +291,7 @@ class SiteRules:
         self._volatile.forget_pages()
 
     def _note_that_matters(self, name: str, kind: UrlKind) -> None:
-        """Note that a feature matters to a kind of URLs; what has seemed to hold there is void."""
+        """Note that a feature matters to a kind of URL, and drop what seemed to hold there."""
         if name in _SITE_WIDE or self._number >= _MOST_MATTERING:
             kind = _WHOLE_SITE
         if len(self._matters[_WHOLE_SITE]) >= _MOST_NAMES:
@@ -307,7 +311,7 @@ class SiteRules:
 
     def _learn(self, changes: list[Change]) -> None:
         ready = [name for name, evidence in self._open.items() if evidence.is_enough()]
-        # What was the only difference before what never was: of two in doubt the first is a rule.
+        # What was the only difference comes first: of two in doubt, the first becomes the rule.
         ready.sort(key=lambda name: (-self._open[name].alone, -len(self._open[name].contents)))
         for name in ready:
             for doubt in list(self._doubts):
@@ -324,7 +328,7 @@ class SiteRules:
                 self._note_that_matters(rest.pop(), doubt.kind)
 
     def take_rules(self, told: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take in what other crawls have learnt, and what people have said: by feature."""
+        """Take over what other crawls have learnt and people have decided, by feature."""
         for name, what in list(told.items())[:_MOST_NAMES]:
             state = what.get("state")
             if state == "forbidden" and name not in self.forbidden:

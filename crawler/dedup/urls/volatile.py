@@ -14,21 +14,21 @@ import xxhash
 from .parts import PREFIX, UrlParts
 
 VOLATILE: Final = "volatile"
-"""The feature of what is new in each link."""
+"""The name of this feature among those of a URL."""
 
-_ENOUGH: Final = 3  # URLs of one page, found on as many pages, before a fourth is spared
-_RIPE: Final = 2  # before others wait for what these bring
+_ENOUGH: Final = 3  # URLs with one content, found on as many pages, before a fourth is spared
+_RIPE: Final = 2  # of them, before others wait
 _MOST_FRAMES: Final = 1 << 14
 _MOST_NAMES: Final = 1 << 12
-_MOST_SEGMENTS: Final = 4  # at the end of a path, in which ids are looked for
+_MOST_SEGMENTS: Final = 4  # at the end of a path that may be ids
 _LONGEST_VALUE: Final = 64  # characters of a part that are remembered
-_LEADS: Final = 4  # copies that lead to pages beyond them, as those of a list do
+_LEADS: Final = 4  # copies that lead on, as in a list, before a frame is given up
 _ENDING: Final = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cgi|shtml|pdf)$", re.IGNORECASE)
 _SEPARATOR: Final = re.compile(r"[^\w%]|_")
 
 
 class Hole(NamedTuple):
-    """A part of a URL: where it stands, a digest of what is around it, and what it is."""
+    """A part of a URL: its place, its value, and as its frame a digest of all around it."""
 
     place: str
     frame: int
@@ -36,12 +36,12 @@ class Hole(NamedTuple):
 
     @property
     def words(self) -> set[str]:
-        """What the part has between separators."""
+        """The words of the value."""
         return set(_SEPARATOR.split(self.value)) - {""}
 
 
 Links = tuple[tuple[int, ...], ...]
-"""Of the links of a page that are found for the first time the frames of each."""
+"""For each link that no earlier page had, its frames."""
 
 
 class _Page(NamedTuple):
@@ -50,38 +50,39 @@ class _Page(NamedTuple):
     hole: Hole
     found_on: int
     links: Links
-    is_fresh: bool  # whether it had links at all which were on no other page
+    is_fresh: bool  # whether it had links that no earlier page had
 
     @property
     def value(self) -> tuple[str, str]:
-        """What tells the part apart from others in its place."""
+        """The part's value, with its place."""
         return self.hole.place, self.hole.value
 
 
 @dataclass(slots=True)
 class _Frame:
-    """URLs that differ in one part alone: while their content is one, that and some of them."""
+    """URLs that differ in one part only; while they have one content, that and some of them."""
 
     place: str
     content: int | None = None
-    asked: tuple[int, ...] = ()  # pages on which those were found that are asked
+    asked: tuple[int, ...] = ()  # pages on which requested URLs were found
     pages: list[_Page] = field(default_factory=list)
     leads: int = 0
     is_mixed: bool = False
 
     def mix(self) -> None:
-        """Note that these URLs lead to different pages."""
+        """Note that these URLs are different pages."""
         self.is_mixed = True
         self.pages.clear()
 
 
 class VolatileParts:
-    """Finds the parts of a site's URLs that are drawn for each link, and make no difference.
+    """Finds the parts of a site's URLs that are made for each link, and make no difference.
 
-    That a part is one is known only of URLs that have all else alike. Three pages have come by them
-    with one content, which no other such URLs have. The parts have no word in common. Each URL, and
-    each part, was found on another page. One of these pages, at least, had links that were on no
-    page before; and all lead to nothing else: to URLs of which the same is true of two pages.
+    This is learnt for each frame: URLs that are alike but for one part. Three of them were fetched
+    and had one content, which no other frame with the part in this place has. The parts have no
+    word in common. Each URL, and each part, was found on another page. At least one of the three
+    pages had links that no earlier page had. And none of them leads to anything unknown: each of
+    its new links is in a frame of which two pages were fetched.
     """
 
     def __init__(self) -> None:
@@ -106,14 +107,14 @@ class VolatileParts:
             yield from _list_path_holes(parts, tuple(one for one in known if one not in rest))
 
     def note_request(self, holes: Iterable[Hole], found_on: int) -> None:
-        """Note that a URL is requested that was found on a page."""
+        """Note the request for a URL that was found on a page."""
         for hole in holes:
             frame = self._frames.get(hole.frame) or self._add_frame(hole)
             if not frame.is_mixed and len(frame.asked) < _ENOUGH and found_on not in frame.asked:
                 frame.asked += (found_on,)
 
     def has_asked(self, holes: Iterable[Hole]) -> bool:
-        """Whether it is better to wait for what others bring, which three pages have led to."""
+        """Whether to wait: three URLs that differ in one part only are requested already."""
         return any(
             (frame := self._frames.get(hole.frame)) is not None
             and len(frame.asked) >= _ENOUGH
@@ -122,11 +123,11 @@ class VolatileParts:
         )
 
     def is_ripe(self, holes: Iterable[Hole]) -> bool:
-        """Whether a part of a URL may be volatile, as far as two others tell."""
+        """Whether a part of a URL may be volatile, judging by two others."""
         return self._has_pages(holes, _RIPE)
 
     def is_volatile(self, holes: Iterable[Hole]) -> bool:
-        """Whether a part of a URL is volatile, as three others tell."""
+        """Whether a part of a URL is volatile, judging by three others."""
         return self._has_pages(holes, _ENOUGH)
 
     def _has_pages(self, holes: Iterable[Hole], number: int) -> bool:
@@ -138,7 +139,7 @@ class VolatileParts:
         )
 
     def _counts(self, key: int, number: int) -> bool:
-        """Whether so many URLs of a frame show that what they differ in is volatile."""
+        """Whether `number` URLs of a frame show that the part in which they differ is volatile."""
         frame = self._frames.get(key)
         if frame is None or frame.content is None or len(frame.pages) < number:
             return False
@@ -151,7 +152,7 @@ class VolatileParts:
         return any(page.is_fresh for page in frame.pages) and not self._list_leading(frame)
 
     def _list_leading(self, frame: _Frame) -> list[int]:
-        """Which pages of a frame may lead beyond what is known."""
+        """Which pages of a frame may lead to something unknown."""
         leading = []
         for place, page in enumerate(frame.pages):
             if all(map(self._is_known, page.links)):
@@ -178,8 +179,8 @@ class VolatileParts:
     ) -> bool | None:
         """Note the content of a page, where its URL was found, and where it leads to.
 
-        Returns True if it shows that a part is volatile, False if it shows that one is not which
-        seemed so, else None.
+        Returns True if it shows a part to be volatile, False if it refutes that of a part which
+        seemed volatile, else None.
         """
         shown: bool | None = None
         for hole in holes:
@@ -246,10 +247,10 @@ class VolatileParts:
 def _list_segments(
     parts: UrlParts, features: tuple[tuple[str, str], ...]
 ) -> tuple[list[str], list[str]]:
-    """The segments of a URL's path; and as they are shown, if sessions make no difference."""
+    """The segments of a URL's path, and the same with ``*`` for sessions under a rule."""
     given = dict(parts.features)
     shown = f"{given.get(PREFIX, '')}/{parts.skeleton}".split("/")[1:]
-    # Of ids that are drawn by chance some look like sessions, and others do not.
+    # Of random ids, some look like sessions and others do not.
     sessions = iter(given.get("session", "").split("/"))
     segments = [next(sessions, "*") if one == "*" else one for one in shown]
     return segments, segments if "session" in dict(features) else shown
@@ -267,7 +268,7 @@ def _list_path_holes(parts: UrlParts, features: tuple[tuple[str, str], ...]) -> 
 
 
 def _list_cuts(segments: list[str], shown: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Parts of a path: where each stands, what is around it as that is shown, and what it is."""
+    """Parts of a path: the place of each, the rest of the path, and its value."""
     number = len(segments)
     for place in range(max(number - _MOST_SEGMENTS, 0), number):
         before, after = shown[:place], shown[place + 1 :]
