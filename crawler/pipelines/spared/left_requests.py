@@ -1,4 +1,4 @@
-"""Requests of a site that were not made, to be made after all if it turns out that they should."""
+"""Requests of a site that were not made, in case they have to be made after all."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-_MOST: Final = 10_000  # that are remembered
-_CHECKED: Final = 20  # one more request checks a rule for so many pages that are new
-_MOST_PAGES: Final = 64  # that are compared
-_MOST_GUESSES: Final = 16  # values of a feature that are each checked; more are drawn from
+_MOST: Final = 10_000  # requests that are remembered
+_CHECKED: Final = 20  # new pages for each further request that checks a rule
+_MOST_PAGES: Final = 64  # pages that are fetched under another URL
+_MOST_GUESSES: Final = 16  # unseen values of a feature that are all checked, if there are no more
 
 
 class Why(StrEnum):
-    """Why a request is not made, if no rule says so."""
+    """Reasons other than a rule for which a request is not made."""
 
     COPY_DEPTH = "copy_depth"  # only copies of copies lead there
-    FRUITLESS = "fruitless"  # the site has brought nothing new for long
+    FRUITLESS = "fruitless"  # the site has brought nothing new for a long time
 
 
 class Left(NamedTuple):
-    """A request that was not made, by these rules or for this reason; what its groups brought."""
+    """A request that was not made, with the rules or reason, and what its groups brought."""
 
     request: Request
     reasons: tuple[str, ...]
@@ -51,17 +51,17 @@ class LeftRequests:
         self.all.append(left)
 
     def forget(self) -> None:
-        """Know of none, and check all rules that there are before the crawl ends."""
+        """Forget all, and check all rules again before the crawl ends."""
         self.all.clear()
         self._checked = 0
 
     def take_back(
         self, rules: Iterable[str], room: Callable[[Left], float], is_near: Callable[[Found], bool]
     ) -> list[Left]:
-        """Hand over the requests that may be made after all: those that no rules spare any more.
+        """Take out the requests that may be made after all: those that no rules spare any more.
 
-        Of those that were left for lack of news, it is as many as there is `room` for; of those
-        that only copies lead to, those that are near to news now.
+        Of those that were left as fruitless, these are as many as there is `room` for. Of those
+        that only copies lead to, these are the ones that are near news by now.
         """
         known = set(rules)
         found: list[Left] = []
@@ -84,12 +84,12 @@ class LeftRequests:
         uncompared: Callable[[Left], object] = lambda _: None,
         room: int = 0,
     ) -> list[Left]:
-        """Hand over, of the requests that were spared, some by each rule, drawn at random.
+        """Take out spared requests that check the rules, for each rule some at random.
 
-        `new` pages have brought news by now; what checks lead to is not checked for ever. Of values
-        that no page has been seen with, which `guesses` names, each is checked if they are few. And
-        while there is `room`, so are pages of which one URL alone has come, which have keys that
-        `uncompared` tells: what differs on a few pages only is found there.
+        `new` is the number of new pages so far: without more of them there is nothing to check.
+        `guesses` names the values of a request that no page was seen with; if they are few, each
+        is checked. `uncompared` returns a key for a page that was fetched under one URL only.
+        While there is `room`, such pages are checked, too: rules may err on a few pages only.
         """
         if self._checked == new:
             return []

@@ -1,4 +1,4 @@
-"""Where requests are met, and let through: middlewares of the spider and of the downloader."""
+"""The middlewares of spider and downloader that requests pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Middleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Work for a crawl in which requests may be spared."""
+        """Create it; raises :class:`NotConfigured` in a crawl that is spared nothing."""
         sparing = Sparing.of(crawler)
         if sparing is None:
             raise NotConfigured
@@ -35,8 +35,8 @@ class _Middleware:
 class LinkMiddleware(_Middleware):
     """Spider middleware that puts off requests whose pages may be copies.
 
-    Requests are passed on when all of a response are known: else other pages that are read
-    meanwhile would seem to be the first that lead there.
+    Requests are passed on when all those of a response are known. Otherwise another page that is
+    read meanwhile would seem to be the first with such a link.
     """
 
     def process_spider_output(
@@ -57,7 +57,7 @@ class LinkMiddleware(_Middleware):
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any], spider: Any = None
     ) -> AsyncIterator[Any]:
-        """Pass on what an asynchronous callback yielded, links when the verdict is known."""
+        """Pass on what an asynchronous callback yielded, requests once the verdict is known."""
         turn = _Turn(self._sparing, response)
         try:
             async for found in result:
@@ -77,12 +77,12 @@ class LinkMiddleware(_Middleware):
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Any = None
     ) -> None:
-        """Note that nothing comes of a response."""
+        """Note that the callback of a response has failed."""
         self._sparing.end(response)
 
 
 class _Turn:
-    """What a callback makes of one response."""
+    """Takes what the callback of one response yields."""
 
     def __init__(self, sparing: Sparing, response: Response) -> None:
         self.visit = sparing.visit(response)
@@ -118,10 +118,10 @@ class RequestMiddleware(_Middleware):
     def process_response(
         self, request: Request, response: Response, spider: Any = None
     ) -> Response:
-        """Note what has come, and how long it took."""
+        """Note the response, and how long it took."""
         self._sparing.note_response(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception, spider: Any = None) -> None:
-        """Note that nothing comes of a request."""
+        """Note that a request has failed."""
         self._sparing.land(request)

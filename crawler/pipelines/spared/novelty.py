@@ -1,4 +1,4 @@
-"""What is new on a site: which pages brought a text that had not come, and which only led on."""
+"""Which pages of a site are new, and how far a request is from a page that is."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ...dedup.urls.parts import UrlParts
 _MOST_CONTENTS: Final = 1 << 19
 _MOST_PAGES: Final = 1 << 18
 _MOST_KINDS: Final = 1 << 14
-_VAIN: Final = 3  # copies in a row, for each page of a kind that was new
+_VAIN: Final = 3  # copies in a row for each new page of a kind, which then is vain
 _SHORT: Final = 500  # characters
-_SMALL_STEP: Final = 1 / 16  # of growth
-_EMPTY_STEP: Final = 1 / 8  # of depth
+_SMALL_STEP: Final = 1 / 16  # what a page without new links adds to growth
+_EMPTY_STEP: Final = 1 / 8  # what an empty page adds to depth
 _WORDS: Final = re.compile(r"\w+")
-# In scripts without spaces, such as Chinese, what counts days is written next to the number.
+# In scripts without spaces, such as Chinese, the word for days follows their number directly.
 _NUMBERS: Final = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
 
 
 class Found(NamedTuple):
-    """The page that a request was found on, and its depth as far as that was known then.
+    """The page that a request was found on, and the depth of that page as known then.
 
     ``is_alike`` says that both URLs are of one kind, as those of two months are.
     """
@@ -37,8 +37,10 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Yield:
-    """How many URLs of a group were new or led to such; since then, how many were not, and how much
-    they may add to what the site has no end of.
+    """What a group of URLs has brought.
+
+    ``new`` URLs were new or led to new ones. Since the last of these, ``barren`` ones were not, and
+    these may add ``growth`` to an endless part of the site.
     """
 
     new: int = 0
@@ -50,7 +52,7 @@ class Yield:
         return self.barren >= _VAIN * max(self.new, 1)
 
     def note(self, growth: float | None) -> None:
-        """Note a URL that was new, or else how much it may add."""
+        """Note a URL: None if it was new, else how much it may add to ``growth``."""
         self.new += growth is None
         self.barren = 0 if growth is None else self.barren + 1
         self.growth = 0.0 if growth is None else self.growth + growth
@@ -68,12 +70,12 @@ NOWHERE: Final = Found(0)
 
 
 def page_number(url: str) -> int:
-    """A number of a page that is the same in all processes."""
+    """A number for a page, the same in all processes."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace"))
 
 
 def hash_outline(text: str, url: str) -> int | None:
-    """A hash of a short text without numbers and what it repeats of the URL's query; else None.
+    """A hash of a short text without numbers and words of the URL's query; None for a long text.
 
     >>> hash_outline("March 2031: no events", "/") == hash_outline("March 2032: no events", "/")
     True
@@ -91,23 +93,23 @@ def hash_outline(text: str, url: str) -> int | None:
 
 
 class Novelty:
-    """Tells what is new on one site, and how far a request is from it.
+    """Tells which pages of a site are new, and how far a request is from one that is.
 
-    An empty month of a calendar has a text of its own: its year. So a page whose short text has
-    come before, numbers aside, and that was found on one with such a URL, counts as nothing new;
-    but it takes eight of them for one copy. The index keeps it all the same.
+    The empty months of a calendar have different texts: the year is in each. So a page counts as
+    empty if its short text came before, numbers aside, and it was found on a page with a similar
+    URL. Eight empty pages count as one copy. The index keeps them all the same.
 
     Parameters
     ----------
     copy_depth
-        No depth beyond it is of interest.
+        The largest depth that matters.
     """
 
     def __init__(self, copy_depth: int) -> None:
-        self.new = 0  # pages whose text had not come before
+        self.new = 0  # pages whose text was new
         self.seen = 0  # pages in all
-        self.barren = 0  # pages since the last of them
-        self.growth = 0.0  # of the site by these, if they are what it has no end of
+        self.barren = 0  # pages since the last new one
+        self.growth = 0.0  # what these may add to an endless part of the site
         self._copy_depth = copy_depth
         self._contents: set[int] = set()
         self._of_text: dict[int, int] = {}
@@ -116,7 +118,7 @@ class Novelty:
         self._yields: dict[Hashable, Yield] = {}
 
     def content_of(self, cluster: int, text: int) -> int:
-        """What stands for a page's content: its cluster, or that in which its text came first.
+        """The number of a page's content: its cluster, or the first cluster that had its text.
 
         While little is known of a site, an index may keep a page with the text of another.
         """
@@ -125,9 +127,9 @@ class Novelty:
         return self._of_text.setdefault(text, cluster)
 
     def find_depth(self, found_on: Found) -> float:
-        """How many pages in a row, up to this one, have brought nothing new.
+        """How many pages in a row, up to the one it was found on, have brought nothing new.
 
-        Of a page that another crawler has fetched it is what that one knew.
+        If another process fetched that page, the depth is the one that process knew.
         """
         depth = 0.0
         while depth <= self._copy_depth:
@@ -141,20 +143,20 @@ class Novelty:
         return depth
 
     def is_vain(self, group: Hashable) -> bool:
-        """Whether URLs of a kind, or a group of these, have brought nothing new for long."""
+        """Whether a kind or group of URLs has brought nothing new for a long time."""
         found = self._yields.get(group)
         return found is not None and found.is_spent
 
     def is_fruitful(self, groups: Iterable[Hashable]) -> bool:
-        """Whether one of these groups of URLs is known, and not for being vain."""
+        """Whether one of these groups of URLs is known and not vain."""
         return any(group in self._yields and not self.is_vain(group) for group in groups)
 
     def list_yields(self, groups: Iterable[Hashable]) -> tuple[Yield, ...]:
-        """What is known of groups of URLs."""
+        """What groups of URLs have brought, as far as they are known."""
         return tuple(self._yields[group] for group in groups if group in self._yields)
 
     def find_growth(self, yields: Iterable[Yield]) -> float:
-        """The growth of the site, or of one of these groups of URLs that has more."""
+        """The growth of the site, or that of one of these groups if it is larger."""
         return max((self.growth, *(one.growth for one in yields)))
 
     def note_page(
@@ -167,9 +169,10 @@ class Novelty:
         *,
         growth: float = 1,
     ) -> bool:
-        """Note the content of a page, and the outline of a short text; whether it had not come.
+        """Note the content of a page, and the outline of a short text.
 
-        `growth`, up to 1, says how much it may add to what a site has no end of.
+        `growth`, up to 1, is what a copy may add to an endless part of the site. Returns whether
+        the content is new.
         """
         self.seen += 1
         is_new = content not in self._contents
@@ -198,7 +201,7 @@ class Novelty:
         return is_new
 
     def _note_news(self, page: int) -> None:
-        """Note that a page was new or led to one, and that so have all copies that led there."""
+        """Note that a page, and so each copy that led to it, was new or led to a new one."""
         step = self._steps.get(page)
         self._note_step(page, None)
         while step is not None:

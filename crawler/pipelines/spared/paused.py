@@ -1,4 +1,4 @@
-"""What a crawl that pauses in a JOBDIR knows of its sites, for when it goes on."""
+"""Keeps what a crawl knows of its sites in its JOBDIR while it is paused."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MOST_SITES: Final = 100
 
 
 class PausedSites:
-    """Keeps the sites of a crawl in its JOBDIR, of many the latest.
+    """Keeps the latest sites of a crawl in its JOBDIR.
 
-    The file is gone while a crawl is under way: one that is killed makes its requests again.
+    There is no file while a crawl is under way, so one that is killed makes its requests again.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -38,7 +38,7 @@ class PausedSites:
         self._path = Path(folder) / _FILE if folder else None
 
     def take_sites(self, spider: Spider) -> dict[SiteKey, SiteCourse]:
-        """Take out the sites that a crawl knew which was paused; none if there is no such crawl."""
+        """Take the sites of a paused crawl out of the file; none if no crawl was paused."""
         if self._path is None or not self._path.exists():
             return {}
         try:
@@ -49,23 +49,23 @@ class PausedSites:
             self._path.unlink()
             for site, requests in packed.values():
                 for request, *rest in requests:
-                    with suppress(Exception):  # a spider that has other callbacks by now
+                    with suppress(Exception):  # the spider may have other callbacks by now
                         found = request_from_dict(request, spider=spider)
                         site.left.all.append(Left(found, *rest))
-        except Exception as error:  # of another version
+        except Exception as error:  # written by another version
             logger.warning("Could not read what was spared before the pause: %s", error)
             return {}
         return {key: site for key, (site, _) in packed.items()}
 
     def save_sites(self, sites: Mapping[SiteKey, SiteCourse], spider: Spider) -> None:
-        """Keep what it takes to go on."""
+        """Write the sites and their left requests to the file."""
         if self._path is None:
             return
         packed = {}
         for key, site in list(sites.items())[-_MOST_SITES:]:
             requests = []
             for one in site.left.all:
-                with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
+                with suppress(Exception):  # as in Scrapy's queue, callbacks have to be methods
                     requests.append((one.request.to_dict(spider=spider), *one[1:]))
             site.left.forget()
             site.note_landed()

@@ -1,4 +1,4 @@
-"""The course of a crawl on one site: which requests may be made, wait, are spared, or are left."""
+"""The course of a crawl on one site: which requests are made, which wait, which are left."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from .visits import Visit
 
-_LEAST_TRIALS: Final = 2  # requests under way at once of which rules may be learnt
+_LEAST_TRIALS: Final = 2  # requests under way at once from which rules may be learnt
 _MOST_TRIALS: Final = 64
-_EXPLORED: Final = 20  # one page is fetched in spite of the rules for so many that are new
+_EXPLORED: Final = 20  # new pages for each page that is fetched in spite of the rules
 _LEAST_FRUITLESS: Final = 10
-_MOST_A_PAGE: Final = 2  # fetches for each page that is new, so that others may be compared
-_MOST_LINKS: Final = 4  # that are new, of a copy: one or two are those of an empty profile
+_MOST_A_PAGE: Final = 2  # fetches for each new page, those for comparing included
+_MOST_LINKS: Final = 4  # new links on a copy that count in full; an empty profile has one or two
 _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request any more
 
 
@@ -48,9 +48,9 @@ class SiteCourse:
     Parameters
     ----------
     copy_depth
-        Links of copies are followed so many times in a row; 0 for any number.
+        For how many copies in a row links are followed; 0 for any number.
     fruitless
-        So many pages without anything new are fetched for each that is new; 0 for any number.
+        How many pages without anything new are fetched for each new page; 0 for any number.
     """
 
     def __init__(self, copy_depth: int, fruitless: int) -> None:
@@ -103,7 +103,7 @@ class SiteCourse:
     def _awaits_twin(self, parts: UrlParts) -> bool:
         """Whether a request is under way whose page will spare this one.
 
-        Where each page links to the next alone, nothing else is left to do until it comes.
+        Where each page links to the next only, there is nothing else to request meanwhile.
         """
         return any(self.rules.would_spare(parts, one.parts) for one in self._flights.values())
 
@@ -132,7 +132,7 @@ class SiteCourse:
             self._flights.pop(url, None)
 
     def note_visit(self, url: str, parts: UrlParts, found_on: Found, visit: Visit) -> list[Change]:
-        """Note what has come of a page."""
+        """Learn from a fetched page; returns the rules that it completed or revoked."""
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
         content = novelty.content_of(visit.cluster, visit.text)
@@ -158,9 +158,9 @@ class SiteCourse:
         )
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
-        """How much a page with so many links that no page had before may add, if it is a copy.
+        """What a page with so many new links may add to an endless part of the site, if a copy.
 
-        What a site has no end of was found on copies, or is like what came, and leads to more.
+        Endless pages are found on copies, or have URLs like known ones, and lead to more.
         """
         if flight is None or flight.is_trial:
             return min(links, 1)
@@ -173,11 +173,11 @@ class SiteCourse:
         self.left.add(Left(request, reasons, found_on, yields))
 
     def _list_yields(self, parts: UrlParts) -> tuple[Yield, ...]:
-        """What URLs of its kind have brought, and those that have in common what matters."""
+        """What the URLs of its kind and of its groups have brought."""
         return self.novelty.list_yields([parts.kind, *self.rules.list_groups(parts)])
 
     def take_back(self) -> list[Left]:
-        """Hand over the requests that may be made after all."""
+        """Take out the requests that may be made after all."""
 
         def room(left: Left) -> float:
             return self.patience - self.novelty.find_growth(left.yields)
@@ -188,10 +188,10 @@ class SiteCourse:
         return self.left.take_back(self.rules.rules, room, is_near)
 
     def take_checks(self) -> list[Left]:
-        """Hand over requests that were spared, enough to check all rules."""
+        """Take out spared requests, enough to check all rules."""
         new = self.novelty.new
         room = max(_MOST_A_PAGE * new - self.novelty.seen, 0)
-        if self.rules.has_erred:  # then it may err on other pages, too
+        if self.rules.has_erred:  # then others may err, too
             room = len(self.left.all)
         return self.left.take_checks(
             self.rules.rules, new, self._list_guesses, self._key_uncompared, room

@@ -1,4 +1,4 @@
-"""What crawls tell each other of sites: all of rules, processes of one crawl of pages."""
+"""Shares rules with all crawls, and pages that were seen with the processes of one crawl."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_RULES_EVERY: Final = 5.0  # seconds from one look at what others have learnt to the next
-_PAGES_EVERY: Final = 0.25  # the same of what other processes have seen
+_RULES_EVERY: Final = 5.0  # seconds between looks at what others have learnt
+_PAGES_EVERY: Final = 0.25  # the same for what other processes have seen
 _MOST_PAGES: Final = 1000  # in one exchange
 
 Rules = dict[str, dict[str, Any]]
 SiteKey = tuple[str, str]
-"""A site and the name of a callback: what one makes of pages says nothing of another."""
+"""A site and the name of a callback: items of one say nothing about those of another."""
 
 
 class SeenPage(NamedTuple):
@@ -38,14 +38,14 @@ class SeenPage(NamedTuple):
     visit: Visit
 
     def to_json(self) -> str:
-        """What others are told of it."""
+        """The form in which it is shared."""
         visit = self.visit
         known = visit.cluster, visit.text, visit.outline, visit.has_news, visit.links
         return json.dumps([self.site, self.url, self.found_on, known])
 
     @classmethod
     def from_json(cls, text: bytes) -> SeenPage:
-        """The page that another process has told of."""
+        """Read a page that another process has shared."""
         site, url, found_on, known = json.loads(text)
         visit = Visit()
         visit.cluster, visit.text, visit.outline, visit.has_news, links = known
@@ -54,10 +54,10 @@ class SeenPage(NamedTuple):
 
 
 class SiteExchange:
-    """Tells other crawls of rules, other processes of pages, and asks for theirs."""
+    """Shares rules with other crawls and pages with other processes, and asks for theirs."""
 
     def __init__(self) -> None:
-        self.told: dict[str, Rules] = {}  # by site, what the index knows
+        self.told: dict[str, Rules] = {}  # by site, the rules of the index
         self._index: DuplicateIndex | None = None
         self._rules_next: dict[str, float] = {}
         self._pages_next = 0.0
@@ -71,7 +71,7 @@ class SiteExchange:
         self._index = index
 
     async def ask_for_rules(self, site: str) -> Rules | None:
-        """What the index knows of a site, if it is time to ask and there is an answer."""
+        """The index's rules for a site; None if it is too early to ask, or without an answer."""
         if self._index is None or time.monotonic() < self._rules_next.get(site, 0):
             return None
         self._rules_next[site] = time.monotonic() + _RULES_EVERY
@@ -83,7 +83,7 @@ class SiteExchange:
         return self.told[site]
 
     def tell_rule(self, site: str, feature: str, rule: dict[str, Any] | None) -> None:
-        """Tell of a rule that was learnt, or of one that is none any more."""
+        """Share a rule that was learnt, or None for one that was revoked."""
         if self._index is not None:
             self.start(self._tell_rule(self._index, site, feature, rule))
 
@@ -96,12 +96,12 @@ class SiteExchange:
             logger.debug("A rule of %s could not be shared: %s", site, error)
 
     def tell_page(self, page: SeenPage) -> None:
-        """Tell of a page, in the next exchange."""
+        """Share a page in the next exchange."""
         if self._index is not None and self._index.config.crawl:
             self._seen.append(page.to_json())
 
     async def swap_pages(self, *, at_once: bool = False) -> list[SeenPage]:
-        """Tell of pages, and hear what others have told of, if it is time."""
+        """Share pages, and return those that others have shared, if it is time."""
         index = self._index
         if index is None or not index.config.crawl:
             return []
@@ -117,13 +117,13 @@ class SiteExchange:
         return [SeenPage.from_json(one) for one in found]
 
     def start(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Have something done before this is closed."""
+        """Do something in the background, but before this is closed."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Wait until others were told of all."""
+        """Wait until everything is shared."""
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.swap_pages(at_once=True)

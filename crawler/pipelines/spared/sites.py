@@ -1,4 +1,4 @@
-"""The sites of a crawl: what is known of each, from its pages and from what others tell."""
+"""The sites of a crawl: what is known of each from its pages and from others."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .tally import Tally
 
 _MOST: Final = 1000
-_MOST_URLS: Final = 100_000  # that are remembered of all sites: some 300 MB
-_LOOK_EVERY: Final = 1000  # pages at how many are remembered
+_MOST_URLS: Final = 100_000  # remembered of all sites together: some 300 MB
+_LOOK_EVERY: Final = 1000  # pages between two counts of remembered URLs
 
 
 class Sites:
-    """Has the courses of sites learn from pages.
+    """Keeps the courses of sites, and has them learn from pages.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Sites:
     tally
         Tells of rules.
     make
-        Makes requests after all that were left.
+        Makes requests that were left before.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Sites:
         self._learnt = 0
 
     def course_of(self, key: SiteKey) -> SiteCourse:
-        """The course of a site; of many the one is forgotten that was used least lately."""
+        """The course of a site; if there are too many, the one used least lately is forgotten."""
         course = self._sites.get(key)
         if course is None:
             course = SiteCourse(self._config.copy_depth, self._config.fruitless)
@@ -84,7 +84,7 @@ class Sites:
             self._forget_urls()
 
     def _forget_urls(self) -> None:
-        """Forget the URLs of sites, those used least lately first, where too many are known."""
+        """Forget URLs while there are too many, first those of the sites used least lately."""
         courses = list(self._sites.values())
         number = sum(course.rules.size for course in courses)
         for course in courses:
@@ -94,9 +94,9 @@ class Sites:
             course.rules.forget_urls()
 
     async def hear_others(self, site: str | None = None) -> None:
-        """Take in, now and then, what is known of a site, and what others of the crawl have seen.
+        """Now and then, take over the rules of a site and what other processes have seen.
 
-        The latter is of all sites.
+        The latter concerns all sites.
         """
         told = await self.exchange.ask_for_rules(site) if site is not None else None
         if told is not None:
@@ -107,17 +107,17 @@ class Sites:
             self._learn_from(page)
 
     def take_checks(self) -> list[Left]:
-        """Hand over requests that were spared, enough to check all rules."""
+        """Take out spared requests, enough to check all rules."""
         return [one for course in self._sites.values() for one in course.take_checks()]
 
     def go_on(self, paused: PausedSites, spider: Spider) -> None:
-        """Know what a crawl knew that was paused."""
+        """Take over what a paused crawl knew."""
         self._sites.update(paused.take_sites(spider))
 
     def pause(self, paused: PausedSites, spider: Spider) -> None:
-        """Keep what is known for when the crawl goes on."""
+        """Save what is known until the crawl goes on."""
         paused.save_sites(self._sites, spider)
 
     def forget_all(self) -> None:
-        """Know nothing more."""
+        """Forget everything."""
         self._sites.clear()

@@ -1,4 +1,4 @@
-"""Spares a crawl requests whose pages would be copies: from what it has seen, and others have."""
+"""Spares a crawl the requests whose pages would be copies."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ CHECKS: Final = "dedup_checks"
 """Key in the meta of a request that is made to see whether rules still hold."""
 
 _LATER: Final = -1000  # added to the priority of what may be a copy
-_TURN: Final = 5.0  # seconds after which a request that waits looks again in any case
+_TURN: Final = 5.0  # seconds after which a waiting request is judged again in any case
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
 
 
 class Spared(IgnoreRequest):
-    """A request that is not made, for its page would be a copy."""
+    """Raised for a request that is not made because its page would be a copy."""
 
 
 class _Failures:
-    """Lets a crawl go on if something fails here: then what may be a copy is fetched."""
+    """Lets a crawl go on if something fails here: then possible copies are fetched."""
 
     def __init__(self) -> None:
         self._is_told = False
@@ -76,9 +76,9 @@ class _Failures:
 class Sparing:
     """Judges the requests of a crawl.
 
-    What a spider yields passes :meth:`meet`, which puts off what may be a copy. Before it is
-    downloaded it passes :meth:`admit`, which spares it, lets it wait for what others like it bring,
-    or lets it through. What came of it is told by :meth:`note_verdict`.
+    Requests that a spider yields pass :meth:`meet`, which puts off possible copies. Before its
+    download each passes :meth:`admit`, which spares it, lets it wait for similar ones under way, or
+    lets it through. :meth:`note_verdict` says what its page was.
     """
 
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
@@ -93,7 +93,7 @@ class Sparing:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self | None:
-        """That of a crawl; None if nothing is spared in it."""
+        """The one of a crawl; None if the crawl is spared nothing."""
         if crawler not in _of:
             config = project_config(crawler.settings)
             if not config.enabled or not is_asyncio_available() or not _is_on(config, crawler):
@@ -117,21 +117,22 @@ class Sparing:
         self._sites.exchange.open(index)
 
     async def close(self) -> None:
-        """Wait until others were told of all."""
+        """Wait until everything is shared."""
         await self._sites.exchange.close()
 
     # What the spider yields
 
     def visit(self, response: Response) -> Visit:
-        """What comes of a response."""
+        """What has come of a response so far."""
         visit = self._visits.get(response)
         if visit is None:
             visit = self._visits[response] = Visit()
         return visit
 
     def meet(self, request: Request, response: Response, visit: Visit) -> Request | None:
-        """Note a request that a response led to; one that may lead to a copy is put off, and none
-        is returned for one that is spared.
+        """Note a request that a response led to, and put it off if it may lead to a copy.
+
+        Returns None if it is spared.
         """
         if request.method != "GET" or request.body or request.dont_filter:
             return request
@@ -161,7 +162,7 @@ class Sparing:
         return request
 
     def end(self, response: Response) -> None:
-        """Note that a callback has come to its end."""
+        """Note that the callback of a response has ended."""
         visit = self.visit(response)
         visit.ended = True
         with self._failures.passing(response):
@@ -210,9 +211,9 @@ class Sparing:
             self.land(request)
 
     def land(self, request: Request) -> None:
-        """Note that nothing more comes of a request."""
+        """Note that a request is not under way any more; those that wait are judged again."""
         self._sites.course_of(_key_of(request)).note_landed(request.url)
-        # What came last is deepest: of what has few texts the end is found before the limits.
+        # The latest is deepest: so the end of a branch with few texts is reached before a limit.
         for place in sorted(self._turns, reverse=True):
             if not self._turns[place].done():
                 self._turns[place].set_result(None)
@@ -230,7 +231,7 @@ class Sparing:
     # What came
 
     def note_verdict(self, response: Response, verdict: Verdict, text: str) -> None:
-        """Note the verdict about the page of a response; `text` is all of it, with its title."""
+        """Note the verdict on the page of a response; `text` is its whole text with the title."""
         if verdict.kind is not Kind.UNCHECKED:
             visit = self.visit(response)
             visit.text, visit.outline = hash_text(text), hash_outline(text, response.url)
@@ -244,7 +245,7 @@ class Sparing:
                 self._look_at(response, visit)
 
     def _look_at(self, response: Response, visit: Visit) -> None:
-        """Learn from a response when all that comes of it has come."""
+        """Learn from a response once its callback and items have ended."""
         if not visit.is_over or response.request is None:
             return
         request = response.request
@@ -255,7 +256,7 @@ class Sparing:
         self.land(request)
 
     def _make(self, back: list[Left], **meta: bool) -> None:
-        """Make requests after all that were left."""
+        """Make requests that were left before."""
         engine: Any = self._crawler.engine
         for one in back:
             self.tally.count_request(one.reasons, -1)
@@ -277,17 +278,18 @@ class Sparing:
         self._sites.go_on(self._paused, self._crawler.spider)
 
     def _idle(self) -> None:
-        """See whether rules still hold, before a spider closes; what they have spared is made if
-        they do not.
+        """Before the spider closes, check whether rules still hold.
+
+        Requests that a revoked rule has spared are made.
         """
-        self._sites.exchange.start(self._sites.hear_others())  # others may go on
+        self._sites.exchange.start(self._sites.hear_others())  # other processes may go on
         checks = self._sites.take_checks()
         if checks:
             self._make(checks, **{CHECKS: True})
             raise DontCloseSpider
 
     def _closed(self, reason: str) -> None:
-        _of.pop(self._crawler, None)  # requests that were left hold the spider
+        _of.pop(self._crawler, None)  # left requests refer to the spider
         if reason != "finished" and self._crawler.spider is not None:
             self._sites.pause(self._paused, self._crawler.spider)
         self._sites.forget_all()

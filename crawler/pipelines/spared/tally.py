@@ -1,4 +1,4 @@
-"""What a crawl tells of the requests that it has spared: statistics, and lines of the log."""
+"""Statistics and log lines on the requests that a crawl has spared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tally:
         self._seconds = self._responses = 0.0
 
     def count_request(self, reasons: tuple[str, ...], number: int = 1) -> None:
-        """Count a request that is not made, or by a number of -1 one that is made after all."""
+        """Count a request that is not made; with `number` -1, one that is made after all."""
         reason = " ".join(reasons) or "order"
         if reason not in self._reasons and len(self._reasons) >= _MOST_REASONS:
             reason = "other rules"
@@ -36,7 +36,7 @@ class Tally:
         self._stats.inc_value(f"dedup/spared/{reason}", number)
 
     def tell_fruitless(self, site: str, pages: int) -> None:
-        """Tell that a site has brought nothing new for so many pages."""
+        """Warn that a site has brought nothing new for so many pages."""
         self._stats.inc_value("dedup/fruitless_sites")
         logger.warning(
             "%s: the last %s brought nothing new. Links found only on copies wait "
@@ -46,7 +46,7 @@ class Tally:
         )
 
     def tell_change(self, site: str, url: str, change: Change) -> None:
-        """Tell of a rule that a page has led to, or has revoked."""
+        """Log a rule that a page has completed or revoked."""
         if change.learnt:
             self._stats.inc_value("dedup/rules/learnt")
             pages = counted(change.pages, "page")
@@ -62,7 +62,7 @@ class Tally:
         self._responses += 1
 
     def sum_up(self) -> None:
-        """Count the bytes and seconds that were saved, by the mean of the pages that came."""
+        """Estimate the bytes and seconds saved from the mean of the pages that were fetched."""
         spared = self._stats.get_value("dedup/spared", 0)
         pages = self._stats.get_value("response_received_count", 0)
         if spared and pages:

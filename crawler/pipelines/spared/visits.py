@@ -1,4 +1,4 @@
-"""What comes of one response: its item and the verdict about that, and its links."""
+"""What comes of one response: its item, the verdict on it, and its links."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _LONGEST_WAIT: Final = 30.0  # seconds; without a verdict links are passed on as
 
 
 class Visit:
-    """Whether a response is a page with one item, what its content is, and if its links are new."""
+    """What has come of a response so far: its items, the content of its page, and new links."""
 
     def __init__(self) -> None:
-        self.cluster: int | None = None  # that of its page
+        self.cluster: int | None = None  # the cluster of its page
         self.text = 0  # a hash of its title and text
-        self.outline: int | None = None  # of that, if it is short
-        self.has_news = False  # whether it has a link to what may have a new text
-        self.links: list[tuple[int, ...]] = []  # of those on no other page, what they share
-        self.ended = False  # the callback
+        self.outline: int | None = None  # see `hash_outline`
+        self.has_news = False  # whether a link may lead to a new text
+        self.links: list[tuple[int, ...]] = []  # for each link that no earlier page had, its frames
+        self.ended = False  # whether the callback has ended
         self.is_seen = False
         self._items = self._waiting = 0
         self._verdict: asyncio.Future[None] | None = None
@@ -34,7 +34,7 @@ class Visit:
             self._verdict.set_result(None)
 
     async def settled(self) -> None:
-        """Wait for the items on their way: what is known of a page is known of its links."""
+        """Wait for the items on their way: their verdicts decide what becomes of the links."""
         if self._waiting > 0:
             if self._verdict is None or self._verdict.done():
                 self._verdict = asyncio.get_running_loop().create_future()
@@ -42,7 +42,7 @@ class Visit:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of the response."""
+        """Whether callback and items have ended, and nobody has learnt from it yet."""
         return self.ended and self._waiting <= 0 and not self.is_seen
 
     @property
