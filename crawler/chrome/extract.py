@@ -31,15 +31,15 @@ from .page.json_ld import in_body, with_body
 from .template.pairs import ALIKE, LEAST_OWN, hits, pair_hashes, templated
 from .template.teasers import find_teasers
 
-_DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
-# Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ
-# in a list may be alike, and a page may be unlike what it was before.
+_DENSITY: Final = 0.1, 0.9  # bounds of the likelihood that the density of a later block gives it
+# Share of the text kept without the template, and not in it, that has to stay. With less, pages
+# that differ in a list may seem alike, and a page unlike itself before the template was known.
 _LEAST_OWN: Final = 0.9
-_LIKELY: Final = 0.5  # what the page alone has cut
-# Of a text, found by its template: with more, what the page alone keeps may be a note, and two such
-# texts with the rest in common are no copies.
+_LIKELY: Final = 0.5  # of blocks that were cut without the template
+# Share of a text that was found only with the template. With more, the text without it may be a
+# note of the site, and two pages with the same note are no copies.
 _ADDED: Final = 0.1
-_TITLE_READ: Final = 1000  # characters, in which each short block is looked for
+_TITLE_READ: Final = 1000  # characters of the title that are searched for short blocks
 
 
 def strip_chrome(
@@ -111,7 +111,7 @@ def strip_chrome(
         if n <= LIMIT:
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
-        if not kept.any():  # what was taken for the page's own is no text
+        if not kept.any():  # nothing but the template is text
             known, whole, kept = None, None, alone
         elif sizes[kept & ~alone].sum() > _ADDED * sizes[kept].sum():
             whole = _join_texts(flat, kept | alone)
@@ -127,8 +127,8 @@ def _judge_blocks(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return how likely each block is main text, and which of them are kept.
 
-    `said` are those that the page's JSON-LD has as well.  If this is the rest of a page without its
-    template, `alone` says how likely these blocks are in all of the page.
+    `said` are those that the page's JSON-LD has as well.  If this is a page without its template,
+    `alone` has the likelihoods of these blocks in the whole page.
     """
     n = len(flat.texts)
     fitted = model.load_model()
@@ -144,7 +144,7 @@ def _judge_blocks(
         likely = of_both(likely, alone)
     settled = doubt_hidden(settle_probabilities(likely, flat, sizes), flat, sizes)
     settled = np.where(find_doubtful(flat, title, sizes), np.minimum(settled, DOUBTED), settled)
-    likely[JUDGED:] = settled[JUDGED:]  # as what is like them
+    likely[JUDGED:] = settled[JUDGED:]  # as similar blocks have
     judged = raise_inside(settled, choose_blocks(settled, sizes), flat, sizes)
     return likely, below_heading(choose_blocks(judged, sizes), judged, flat, sizes, titled)
 
@@ -157,14 +157,14 @@ def _judge_rest(
     alone: Floats,
     kept: NDArray[np.bool_],
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the same for what a page has besides its template, as if it had never had that.
+    """Return the same for a page without its template, as if the page had never had it.
 
-    `alone` and `kept` say what was found of all of the page.
+    `alone` and `kept` are the results for the whole page.
     """
     rest = leave_out_blocks(flat, known)
     sizes, own = text_lengths(rest.texts), kept[~known]
     likely, chosen = _judge_blocks(rest, title, said[~known], alone[~known])
-    # As teasers of other pages, which are others the next time, look more like a text here.
+    # Teasers of other pages, which change from visit to visit, look more like text here.
     is_chrome = (flat.signs[rest.around] & CHROME) > 0
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():

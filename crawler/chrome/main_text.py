@@ -42,8 +42,8 @@ UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]+"
 )
-PER_UNSPACED: Final = 2  # characters of these
-PER_UNSPACED_WORD: Final = 0.8  # of these in links, of blocks that are no links
+PER_UNSPACED: Final = 2  # characters that count as a word
+PER_UNSPACED_WORD: Final = 0.8  # the same as PER_WORD, for these
 _NUMBER_WORDS: Final = 2
 _LETTER: Final = re.compile(r"[^\W\d_]")
 TEMPLATE: Final = "template"
@@ -205,7 +205,7 @@ class MainText:
 
     @property
     def _words(self) -> Ints:
-        """How many words each block has, those of scripts without blanks between them as well."""
+        """How many words each block has, those in scripts without spaces included."""
         words = self._flat.words
         if self.text.isascii() or UNSPACED.search(self.text) is None:
             return words

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from ..page.blocks import Floats, Ints, Wide
 
-# Columns of what is summed.
+# Columns of the sums.
 WORDS, PROSE, LINKED, LENGTH, LINKS, BLOCKS, HEADS = range(7)
-# Looked at are the smallest containers with so many blocks, or such shares of the page's words, or
-# of its prose.
+# Features describe the smallest containers with these numbers of blocks, shares of the page's
+# words, and shares of its prose.
 SIZES: Final = np.array([[3], [10], [30]])
 SHARES: Final = np.array([[0.1], [0.25]])
 REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
-FEW: Final = 2  # siblings of one tag and class; of more it is a list
+FEW: Final = 2  # siblings of one tag and class; more make a list
 TINY: Final = 1e-9
 
 

@@ -23,14 +23,14 @@ STOPS: Final = "，。、،؛۔।၊။។፣።։།"
 _STOP: Final = re.compile(f"[{STOPS}]|[\u0e00-\u0eff] ")
 _TAG_CODES: Final = np.arange(len(TAGS))
 _HEADINGS: Final = (2, 4)  # codes of h1 and h4
-_REACH: Final = 12  # blocks on either side that are looked at
+_REACH: Final = 12  # blocks on either side that are considered
 WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
 NEIGHBOURS: Final = (-2, -1, 1, 2)
-SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
+SHORT: Final = 20  # characters; shorter texts are not sentences or parts of one
 MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
 MOSTLY_LINKED: Final = 0.7
-# What tells kinds of pages: blocks of one tag and class, so many of which are posts or items; the
-# words of a paragraph; less linked than that it is no teaser.
+# For the kind of page: so many blocks of one tag and class are posts or items, so many words are a
+# paragraph, unless this share of them is linked, as in a teaser.
 MANY: Final = 5
 LONG_WORDS: Final = 20
 LITTLE_LINKED: Final = 0.3

@@ -12,27 +12,27 @@ from ..page.blocks import JUDGED, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from ..page.signs import BIT
 from .features import count_words, first_equal
 
-HELD: Final = 0.9  # of the text to keep, by the main container
-INSIDE: Final = 1.0  # of log-odds, for what stands in it
+HELD: Final = 0.9  # share of the kept text that the main container holds
+INSIDE: Final = 1.0  # added to log-odds inside it
 OUTSIDE: Final = 0.25  # of a page's blocks; a container with fewer outside it weighs less
 ALIKE: Final = 2 / 3  # share of a block's log-odds that is the mean of its kind
 LATER: Final = 1e-9  # weight of a block beyond the judged ones, relative to a judged one
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
-WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
-SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
+WORLDS: Final = (-4.0, -1.0, 2.0)  # possible errors of a page's log-odds, equally likely
+SURER: Final = 1.5  # factor of log-odds if the error were known
 TINY: Final = 1e-6
-REST: Final = 2 / 3  # of a block's log-odds, by the page without its site's template
+REST: Final = 2 / 3  # share of a block's log-odds that comes from the page without its template
 THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
 BESIDE: Final = 0.2  # of those words: so few beside a single block, which may be such a note, too
-ABOVE: Final = 0.05  # likelihood that is enough between its heading and that; of menus it is less
+ABOVE: Final = 0.05  # least likelihood between its heading and that; menus have less
 AMONG: Final = 0.5  # the same among the blocks that such a page keeps
 AFTER: Final = 0.3  # the same behind them
 LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
 MENU: Final = 10  # the same of a menu in a header
-# What is said around blocks that do not come along with what a page keeps.
+# Signs of blocks that are not kept along with a short text.
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
-CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # these are said of facts as well
+CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # facts may have the latter signs, too
 _CELLS: Final = np.isin(TAGS, ("th", "td"))
 HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
@@ -88,7 +88,7 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     if flat.links[menu].sum() < LONG_MENU:
         menu &= (signs & BIT["header"]) > 0
         other = likely * sizes * (2 * flat.linked < sizes)
-        # More text in a header than elsewhere has come there, as it was not closed.
+        # A header with more text than the rest of the page was not closed.
         if flat.links[menu].sum() < MENU or other[menu].sum() > other[~menu].sum():
             return likely
     if menu.all():
@@ -178,7 +178,7 @@ def choose_blocks(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
             chances[longest] = sure
             gained = np.cumsum(size * chances)
             expected += weight * gained / (taken + gained[-1])
-    last = np.append(ranked[:-1] > ranked[1:], True)  # of those as likely, which stay together
+    last = np.append(ranked[:-1] > ranked[1:], True)  # equally likely blocks stay together
     kept: NDArray[np.bool_] = likely >= ranked[int(np.argmax(np.where(last, expected, -1)))]
     return kept
 

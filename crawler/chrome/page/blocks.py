@@ -10,17 +10,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-# The numbers of this room: counts and places, what a model reads, and what is summed.
+# Arrays: of counts and places, of features, and of sums.
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Wide = NDArray[np.float64]
 
-LIMIT: Final = 4000  # blocks of a page that are analysed in full; of others, text and links
+LIMIT: Final = 4000  # blocks of a page that are analysed in full, not only text and links
 JUDGED: Final = 1250  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters
-LINE_BREAK: Final = "\x1f"  # stands for one in a block while it is read; it is white space
+LINE_BREAK: Final = "\x1f"  # marks a line break while a block is read; it is white space
 
-# The element directly around a block, as far as the model tells them apart.
+# Tags of the element directly around a block that the model distinguishes.
 TAGS: Final = (
     "p", "li", "h1", "h2", "h3", "td", "th", "div", "pre", "dt", "dd", "figcaption",
     "section", "body", "other",
@@ -48,23 +48,23 @@ class Flat:
     within: Ints  # the innermost container
     # Of each element:
     codes: Ints  # positions in TAGS
-    signs: Ints  # bits of vocabulary.SIGNS, those of the elements around it, too
+    signs: Ints  # bits of SIGNS and MARKS, with those of the elements around it
     depths: Ints
     kinds: Ints  # a number for all of one tag and class
     outer: Ints  # the elements around them
     # Of each container:
-    firsts: Ints  # blocks
+    firsts: Ints  # their first blocks
     ends: Ints  # the numbers of the blocks after them
     parents: Ints  # the containers around them
-    holders: Ints  # elements
+    holders: Ints  # their elements
     # Of each kind:
-    names: list[str]  # its class; before that the tag, if it is one of a site's own
+    names: list[str]  # its class, after the tag if that is a custom element
     too_deep: bool = False  # to be judged
     # Blocks of several lines, parted by line ends, by their numbers.
     lines: dict[int, str] = field(default_factory=dict)
 
     def append(self, text: str) -> None:
-        """Add a block of which only the text is known."""
+        """Add a block that has nothing but its text."""
         self.texts.append(text)
         self.words = np.append(self.words, text.count(" ") + 1)
         for name in ("linked", "links", "around", "within"):
@@ -73,7 +73,7 @@ class Flat:
 
 
 def flat_lines(texts: list[str]) -> Flat:
-    """Return blocks of which only the texts are known."""
+    """Return blocks that have nothing but their texts."""
     none, page = np.zeros(len(texts), np.int64), np.zeros(1, np.int64)
     words = make_ints([text.count(" ") + 1 for text in texts])
     ends = page + min(len(texts), LIMIT)

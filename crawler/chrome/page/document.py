@@ -19,7 +19,7 @@ from .reader import COMPILED, Reader, walk_tree
 
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_LINKS: Final = 25_000  # of what is not parsed, anchors without an address included
+MOST_LINKS: Final = 25_000  # in the part that is not parsed, anchors without an address included
 _STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
 
 
@@ -139,14 +139,14 @@ def parse_in_steps(
 def _make_document(
     read: Any, reader: Any, data: bytes, rest: bytes, encoding: str, url: str | None
 ) -> Document:
-    is_binary = not data and rest != b""  # of which nothing is parsed
+    is_binary = not data and rest != b""  # nothing of a file is parsed
     return Document(*_read_whole(read, reader, data, rest), encoding, url, is_binary)
 
 
 def _decode_html(
     html: str | bytes, content_type: str | None, known: str | None = None
 ) -> tuple[str, str, bytes]:
-    """Return the encoding of a page, its text, and that in UTF-8; `known` if bytes are that."""
+    """Return a page's encoding, its text, and the text in UTF-8; `known` is the text of UTF-8."""
     encoding = "utf-8"
     if isinstance(html, str):
         text, whole = html, html.encode("utf-8", "replace")
@@ -162,7 +162,7 @@ def _decode_html(
 
 def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
-    # Where no tree is built, attributes take linear time, since libxml2 2.14.
+    # Without a tree, attributes take linear time, since libxml2 2.14.
     target = None if COMPILED and not crowded else reader
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
     return reader, etree.HTMLParser(
@@ -171,20 +171,20 @@ def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
 
 
 def _read_whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:
-    """Return what was read of `data`, and the text of the `rest` that was not.
+    """Return blocks and metadata of a page: of `data`, which was parsed, and of the `rest`.
 
-    `read` is a tree, what the reader gave, or None where the parser has given up.
+    `read` is a tree, the reader's result, or None if the parser has given up.
     """
     flat, head = walk_tree(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
         flat, beyond = _read_untagged(data)
-        head.add_links(beyond)  # which has none of those with "<" in an attribute
+        head.add_links(beyond)  # without those that have "<" in an attribute
     if rest:
         seen = unparsed.visible_part(rest, data)
-        # One block, for blocks by the hundred thousand cost more than they tell.
+        # One block only: hundreds of thousands would cost more than they are worth.
         if text := unparsed.text_in_one_piece(seen):
             flat.append(text)
-        if data:  # what is no text, so that nothing of it is parsed, leads nowhere
+        if data:  # a file has no links
             _add_links(head, seen)
     return flat, head
 

@@ -23,13 +23,12 @@ PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4
 
 # All others are blocks.
 SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK, CUSTOM = range(10)
-# Annotations say a formula again, in TeX or another markup.
+# Annotations repeat a formula in TeX or another markup.
 _SKIPPED_TAGS: Final = """
     script style template svg iframe object canvas audio video select datalist textarea input
     param applet frame frameset noframes noembed progress meter rp annotation annotation-xml
 """
-# Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
-# inside of them.
+# Nobody closes `embed`, `source` and `track`, so libxml2 puts the text that follows into them.
 _INLINE_TAGS: Final = """
     abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
     nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr

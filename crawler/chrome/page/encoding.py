@@ -38,26 +38,26 @@ def utf8_errors(page: bytes) -> tuple[int, int]:
 
 
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
-# Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
+# Hebrew in reading order, as all of it is now; Python has it under the second name only.
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
-_BEFORE: Final = 1000  # bytes before the first beyond ASCII
-# What markup and spaces of any language are, and the share of it in UTF-16 that nobody declares.
-# Letters tell less: a Chinese page has some that are ASCII's in the other order of bytes.
+_BEFORE: Final = 1000  # bytes shown before the first one beyond ASCII
+# Markup and spaces, which pages in any language have, and their least share in undeclared UTF-16.
+# Letters prove less: some Chinese ones, with their bytes swapped, are letters of ASCII.
 _MARKUP: Final = b'\t\n\r "/<=>'
 _SOME_MARKUP: Final = 0.02
 # Share of undecodable characters among the non-ASCII ones that refutes a declaration.
 _WRONG: Final = 0.02
-# The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
+# The same for UTF-8 that was cut or has bytes of another encoding; other encodings exceed half.
 _BROKEN: Final = 0.3
-# As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
-# other encodings hardly a word beyond ASCII is UTF-8 by chance.
+# Words with other bytes that declared UTF-8 may have for each correct one.  In other encodings
+# hardly a word beyond ASCII is correct UTF-8 by chance.
 _BROKEN_WORDS: Final = 2
-_WORDS: Final = 300  # of those beyond ASCII, that are looked at
+_WORDS: Final = 300  # beyond ASCII that are checked
 
-_TO_JAPANESE: Final = re.compile(rb"\x1b\$[@B]")  # of ISO-2022-JP, all of which is ASCII
-# Share of these control characters that no text has; images, archives and programs mostly have 2 %
-# and more, random bytes 4 %.  Of zeros and escapes, as for colours in a log, texts have any number.
+_TO_JAPANESE: Final = re.compile(rb"\x1b\$[@B]")  # begins ISO-2022-JP, whose bytes are ASCII
+# No text has this share of these control characters; images, archives and programs mostly have 2 %
+# and more, random bytes 4 %.  Zeros do not count, nor escapes, which colour a log.
 _CONTROLS: Final = 16, 26
 _MOST_CONTROLS: Final = 0.01
 

@@ -10,12 +10,12 @@ from .blocks import CHUNK
 from .elements import NAME_READ, STYLE_READ, hides_element
 from .signs import BIT, HIDDEN
 
-MOST_UNSEEN: Final = 200  # characters; more may be what a "read more" shows
+MOST_UNSEEN: Final = 200  # characters; more may appear after a click on "read more"
 NUMBER: Final = "0"  # stands for the number of a line of code
 UNQUOTED: Final = "data-nosnippet"  # an attribute that such numbers have in Rust's manuals
 BESIDE: Final = HIDDEN | BIT["table"]  # signs of where the numbers of lines may stand
 _NUMBERS: Final = re.compile(r"(?:(?<![a-z])(?:line-?(?:nos?|number)|lnt?)|LineNo)(?![a-z])")
-_OF_CODE: Final = re.compile(r"(?<![a-z])linenos?(?![a-z])")  # the others may be those of buses
+_OF_CODE: Final = re.compile(r"(?<![a-z])linenos?(?![a-z])")  # other names may be of bus lines
 _DIGITS: Final = 9  # no code has more lines
 
 

@@ -14,9 +14,9 @@ _TO_LATIN: Final = {ord(char): byte for byte, char in _OF_BYTES.items()}
 _NEXT: Final = b"(?:\xc2[\x80-\xbf]|%b)" % b"|".join(
     re.escape(char.encode()) for char in _OF_BYTES.values() if ord(char) > 0xFF
 )
-_LOST: Final = b"\xc3\x83"  # "Ã" for "à", of which the second half was taken for a space
+_LOST: Final = b"\xc3\x83"  # "Ã" for "à", whose second byte was taken for a space
 _LEAD: Final = re.compile(b"\xc3(?:\x83(?![ \t\r\n&<])|[\x82\x84-\xb4])")
-_CHARACTER: Final = re.compile(  # one byte to begin with is found in a tenth of the time
+_CHARACTER: Final = re.compile(  # with one byte in front, a search takes a tenth of the time
     b"\xc3(?:[\x82-\x9f]%b|[\xa0-\xaf]%b{2}|[\xb0-\xb4]%b{3}|\x83(?=[ \t\r\n&<]))"
     % (_NEXT, _NEXT, _NEXT)
 )

@@ -67,16 +67,16 @@ class Reader:
         self._now = _Links(0, 0)  # of these pieces
         self._element = self._depth = self._deepest = self._pre = 0
         self._link_depth = self._linked_from = 0
-        self._link_end = 0  # where a link has ended that another may follow
-        # Depth and first piece of an element that is raised, as the numbers of notes are.
+        self._link_end = 0  # where the last link has ended, as another may follow directly
+        # Depth and first piece of a superscript, such as the number of a note.
         self._raised = self._raised_from = 0
-        self._is_note = self._leads_to_place = False  # whether a link is raised, and has a fragment
-        self._dated = 0  # where a date has ended that a word may follow
+        self._is_note = self._leads_to_place = False  # is a link superscript, with a fragment
+        self._dated = 0  # where a date has ended, as a word may follow directly
         self._skipped = self._skipped_from = 0
         self._reading = self._reading_from = 0
-        self._hidden: _Hidden | None = None  # what is being read of a hidden element
-        self._spare: list[str] = []  # what was left out, if nothing else is there
-        self._spared = _Links(0, 0)  # of that
+        self._hidden: _Hidden | None = None  # the hidden element that is being read
+        self._spare: list[str] = []  # hidden text, in case there is nothing else
+        self._spared = _Links(0, 0)  # of the hidden text
         self._sink: list[str] | None = None
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -221,7 +221,7 @@ class Reader:
             self._link_end = size if size > self._linked_from else 0
 
     def _end_raised(self) -> None:
-        """End what is raised; a number that stands apart is a verse's, and no exponent."""
+        """End a superscript; a number with a space in front is a verse's, not an exponent."""
         self._raised = 0
         at = self._raised_from - 1
         while at >= 0 and not self._pieces[at]:
@@ -230,7 +230,7 @@ class Reader:
             self._mark_note(self._raised_from)
 
     def _mark_note(self, start: int) -> None:
-        """Put the number of a note or a verse, if that is all there is, into brackets."""
+        """Put the number of a note or a verse into brackets, unless there is more than a number."""
         if self._pre or self._hidden:
             return
         text = "".join(self._pieces[start:])
@@ -243,7 +243,7 @@ class Reader:
         self._now = self._now._replace(chars=self._now.chars + chars)
 
     def _begin_sink(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
-        """Begin what is no text; some of it tells of the page, and goes into a sink."""
+        """Begin an element that is not text; metadata goes into a sink."""
         self._skipped, self._skipped_from = 1, len(self._pieces)
         if kind == HEAD:
             self._sink = self._head.add(tag, attributes)

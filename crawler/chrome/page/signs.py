@@ -26,8 +26,8 @@ SIGNS: Final = (
     "c_widget", "c_item", "c_hidden", "c_caption", "c_author", "c_toc", "c_title", "c_modal",
     "c_search", "c_product", "c_review",
 )  # fmt: skip
-# Of which the model knows nothing: consent, dialogs, comments, a book's navigation, and what
-# its site shows to nobody.
+# Signs that the model does not use: consent, dialogs, comments, a book's navigation, and parts that
+# a site never shows.
 MARKS: Final = ("asked", "modal", "thread", "paged", "unshown")
 BIT: Final = {sign: 1 << position for position, sign in enumerate((*SIGNS, *MARKS))}
 

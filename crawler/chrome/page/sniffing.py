@@ -76,20 +76,20 @@ _ALPHABETS: Final = (
     ("cp1256 iso8859-6", "اليمونرتبعدهسفةكقحأجشصطخىإذضئثغزءظؤآ"),
     ("cp874", "านรอกเง่มยลว้ิดทีสัตะปบคุห์แจพชขูใไ็ืโผถธณซศภฟญฉษฐฝ"),
 )
-_GREEK: Final = "\u0370"  # and what is after it has other letters than Latin ones
+_GREEK: Final = "\u0370"  # letters from here on are not Latin
 _MARKS: Final = "‘«»“”„–—…’·°©®№€£§\xa0"
-# Shares, among what is beyond ASCII, of letters of a text's case, of the other case, and of marks;
-# what is left of one is of anything.  Of Latin letters most are ASCII.
+# Shares, among characters beyond ASCII, of letters in the text's case, letters in the other case,
+# and marks; the rest may be anything.  Most Latin letters are in ASCII.
 _LATIN: Final = 0.62, 0.06, 0.3
 _OTHER: Final = 0.86, 0.06, 0.06
-# Logarithms of likelihoods: of a text in capitals, of Western letters (what most pages without a
-# declaration have), of a character of ASCII, of a rare one of thousands, of none.
+# Logarithms of likelihoods: of a text in capitals, of Western letters (which most pages without a
+# declaration have), of a character of ASCII, of a rare one among thousands, of an invalid one.
 _CAPITALS: Final = -2.0
 _WESTERN: Final = 1.0
 _PLAIN: Final = -3.0
 _RARE: Final = -log(6000)
 _NONE: Final = log(1e-5)
-_RANDOM: Final = -log(128)  # of a byte beyond ASCII, if all are alike
+_RANDOM: Final = -log(128)  # of a byte beyond ASCII, if all are equally likely
 
 
 def sniff_encoding(sample: bytes) -> str:
@@ -190,7 +190,7 @@ def _add_shares(
     characters: Sequence[str],
     shares: Sequence[float] | NDArray[np.float64],
 ) -> None:
-    """Add the characters' shares to those of the bytes that they are in an encoding."""
+    """Add the shares of characters to the bytes that stand for them in an encoding."""
     for character, share in zip(characters, shares, strict=True):
         code = character.encode(name, "ignore")
         if len(code) == 1 and code > b"\x7f":
@@ -202,7 +202,7 @@ def _import_guesser() -> type[UnicodeDammit]:
     from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
 
     class Guesser(UnicodeDammit):
-        """Warns nobody of what it cannot decode: in a crawl's log that names no page."""
+        """Logs no warnings: they would name no page."""
 
         def __setattr__(self, name: str, value: Any) -> None:
             super().__setattr__(name, _SILENT if name == "log" else value)

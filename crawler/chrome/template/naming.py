@@ -21,11 +21,11 @@ _READ: Final = 300  # characters
 BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
 _WELL_LEARNT: Final = 8  # contents, as in dedup/candidates.py
-PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
-# In front of the 32 bits of a part that titles of a site share; and what it is told to others by.
+PER_WORD: Final = 2.5  # characters in links, for each word, from which on a block is links
+# Flag in front of the 32 bits of a part that titles of a site share; and its form among workers.
 IN_TITLES: Final = 1 << 35
 TOLD_TITLE: Final = 0x7F4A7C15
-# What parts a title from the name of its site, blanks on both sides, or a colon behind which it is.
+# Separates a title from the site's name, with blanks on both sides.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
 _SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
 _PRINT: Final = (
@@ -86,7 +86,7 @@ def heading_of(
         if top not in parts:
             is_confirmed = top in whole or own in top or own not in named(*_LEVELS[1:])
             return top if is_confirmed else own
-        # The title says that it is the site's name, or has that in front.
+        # The title has the heading as the site's name, or in front of it.
         is_named = own in named(*_LEVELS[1:], *_LABELS)
         return own if is_named or any(is_of_site(part, site) for part in parts) else whole
     lower = named(*_LEVELS[1:])
@@ -102,7 +102,7 @@ def heading_of(
 
 
 def _beginning(flat: Flat, kept: NDArray[np.bool_]) -> str:
-    """Return how the first of some blocks begins that is no link."""
+    """Return the beginning of the first of these blocks that is not links."""
     numbers = np.flatnonzero(kept & (flat.linked < PER_WORD * flat.words))
     return flat.texts[int(numbers[0])][:BEGINNING] if len(numbers) else ""
 
@@ -160,7 +160,7 @@ def is_of_site(part: str, site: AbstractSet[int]) -> bool:
 
 
 def title_parts(title: str) -> list[int]:
-    """Return the parts of a title, and what is before a colon in it, for the site to learn."""
+    """Return hashes of a title's parts, and of its beginning up to a colon: a site learns them."""
     name = plain_name(title)
     parts = {*_PART.split(name)[:_MOST], name.partition(": ")[0]}
     return [title_part(part) for part in parts if part]

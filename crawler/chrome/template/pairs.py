@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 from ..page.blocks import Ints, Wide
 
 EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a page
-# In front of a pair's 32 bits: with a block that the page alone keeps; and of such, those that
-# pages of all names have, and those that a few of other names have, which count if they are links.
+# Flags in front of a pair's 32 bits: a block of the pair is kept without the template; pages of all
+# names have the pair; a few pages of other names have it, so it counts if it is links.
 KEPT: Final = 1 << 32
 OF_ALL: Final = 1 << 33
 OF_SOME: Final = 1 << 34
-TOLD: Final = 0x9E3779B9  # what pairs of pages of all names are told by, as others have 32 bits
-ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # in which ways a block is of the template
+TOLD: Final = 0x9E3779B9  # in place of OF_ALL, as workers share 32 bits
+ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # ways in which a block belongs to the template
 _FLAGS: Final = ((KEPT, OFTEN), (OF_ALL, SURE), (OF_SOME, LISTED))
 PROSE: Final = 200  # characters
-ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
-# Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
-# more one that has but the rest: near-copies do not lose what they have in common.
+ROWS: Final = 2  # how often chrome may stand on a page, as above and below its text
+# Least share of the text kept without the template that must be the page's own.  With less, a
+# page with only the rest may resemble it by 0.8 and more: near-copies would lose what they share.
 LEAST_OWN: Final = 0.2
-LIST_LINKED: Final = 0.5  # of the characters of known neighbours: then it is a list of links
-FACTS: Final = 2  # lines besides its heading that make a page another than those with its note
+LIST_LINKED: Final = 0.5  # of the characters in known neighbours, which then are a list of links
+FACTS: Final = 2  # lines besides its heading that distinguish a page from others with the same note
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a text has
@@ -105,7 +105,7 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     for pair, times in Counter(map(same.__getitem__, np.flatnonzero(kept).tolist())).items():
         if times > ROWS:
             hashes.pop(pair, None)
-        else:  # if it does so anywhere
+        else:  # kept anywhere counts as kept
             hashes[pair] = True
     return hashes
 

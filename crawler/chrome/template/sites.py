@@ -54,7 +54,7 @@ class SharedTemplate:
         self._own.observe(
             content.hashes(), hash(content.whole), page, content.names, content.beginning
         )
-        if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
+        if self._own.contents >= self._next:  # ever more rarely, as less and less is new
             self._next = self._own.contents * 5 // 4 + 1
             known = set(self._own.known())
             if self._own.contents >= _ENOUGH:
@@ -62,7 +62,7 @@ class SharedTemplate:
             self.known = self._with_log(known, self._own.contents)
 
     def _with_log(self, pairs: AbstractSet[int], learnt: int) -> Known:
-        """Return pairs, learnt from so many contents, with those that were told."""
+        """Return pairs, learnt from so many contents, together with those of the log."""
         told = _ENOUGH if _LEARNT in self._log else 0
         return Known.of(pairs | self._log, max(learnt, told))
 

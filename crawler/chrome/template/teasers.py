@@ -12,7 +12,7 @@ from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from .pairs import PROSE
 
 _RELATED: Final = 1 << KINDS.index("related")
-_NONE: Final = 5  # the level of what is no heading
+_NONE: Final = 5  # the level of other blocks
 _LEVELS: Final = np.full(len(TAGS), _NONE)
 _LEVELS[[TAG_CODES[f"h{level}"] for level in range(1, 5)]] = range(1, 5)
 _LEAST_LINKED: Final = 1 / 3  # of a section's text: forums have "Recommended posts" above all posts
@@ -28,7 +28,7 @@ def find_teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[n
     found = np.zeros(len(known), bool)
     levels = _LEVELS[flat.codes[flat.around]]
     prose = (sizes >= PROSE) & (3 * flat.linked < sizes)
-    near = known[:LIMIT]  # of the blocks behind no container is known
+    near = known[:LIMIT]  # containers of later blocks are unknown
     for at in np.flatnonzero(near[:-1] & ~near[1:]).tolist():
         text = flat.texts[at]
         if (
@@ -46,11 +46,11 @@ def find_teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[n
 def _section_end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
     """Return the number of the block after the section whose heading is block `at`."""
     container = int(flat.within[at])
-    while container and flat.ends[container] <= at + 1:  # which the heading ends
+    while container and flat.ends[container] <= at + 1:  # ends with the heading
         container = int(flat.parents[container])
     is_heading = levels[at] < _NONE
     if not is_heading and flat.firsts[container] < at:
-        return at  # a line like any other: nobody can tell how far it reaches
+        return at  # a line like any other, whose section has no clear end
     end = int(flat.ends[container])
     inside = slice(at + 1, end)
     stops = np.flatnonzero(prose[inside] | (is_heading & (levels[inside] <= levels[at])))

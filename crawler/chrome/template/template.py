@@ -87,9 +87,9 @@ class PairCounts:
     def __init__(self, size: int) -> None:
         self._size = size
         self._lessons = 0
-        # In order; the last one stands for none, so that there is a place for every pair.
+        # Sorted; the last one is no pair, so every pair has a place.
         self.pairs = np.array([(1 << 64) - 1], np.uint64)
-        # Which lesson had each last, and in the lower half how often it came.
+        # The last lesson that had each pair, and in the lower half its count.
         self._tallies = np.array([((1 << 32) - 1) << 32], np.uint64)
 
     def __len__(self) -> int:
@@ -119,7 +119,7 @@ class PairCounts:
         self._tallies[known] = lesson | (self._tallies[known] & _TIMES) + np.uint64(1)
         new = np.sort(pairs[again & ~is_known])
         if len(new):
-            # What it was the first time is not known: that counts as what it is now.
+            # Whether it was kept the first time is unknown; that counts as now.
             times = np.where(self.times_of(new ^ np.uint64(KEPT)), np.uint64(1), np.uint64(2))
             at = np.searchsorted(self.pairs, new)
             self.pairs = np.insert(self.pairs, at, new)
@@ -128,13 +128,13 @@ class PairCounts:
             self._forget()
 
     def _forget(self) -> None:
-        """Leave those that came last, an eighth less than may be, so that this is seldom done."""
+        """Keep the latest, an eighth fewer than allowed, so that this is seldom done."""
         beyond = len(self) - self._size * 7 // 8
         stay = np.sort(np.argpartition(self._tallies, beyond)[beyond:])
         self.pairs, self._tallies = self.pairs[stay], self._tallies[stay]
 
 
-LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
+LEAST_PAGES: Final = 3  # two would do, if some sites did not have two versions of each page
 LEAST_SHARE: Final = 0.1
 LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins with
 KEPT_SHARE: Final = 0.8
@@ -143,7 +143,7 @@ LEAST_LISTED: Final = 3  # other pages on which a list of links is kept
 MAX_PAIRS: Final = 4096  # that came twice
 MAX_ONCE: Final = 8192
 MAX_CONTENTS: Final = 1024
-MAX_SAME: Final = 128  # names, to see which come again
+MAX_SAME: Final = 128  # names remembered to recognise repeated ones
 MAX_WATCHED: Final = 512  # addresses
 
 
@@ -237,7 +237,7 @@ class SiteTemplate:
             self._exact[exact] = longer
             if len(self._exact) > MAX_SAME:
                 del self._exact[next(iter(self._exact))]
-        # Of a note or a dialog that is taken for the text of each page there are many pages.
+        # A note or dialog may be taken for the text of many pages, so their names count, too.
         if self._seen.add_one(content if name is None else hash((content, name))):
             return
         if page is not None and self._pages.add_one(page):
