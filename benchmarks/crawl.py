@@ -1,10 +1,12 @@
 """What the filter costs a crawl: real pages from localhost, six ways in turn.
 
-    python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 4]
+    python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 4] [--linked]
     python benchmarks/crawl.py --data FOLDER --profile [--pages 400]
 
 FOLDER holds pages as ``.html`` or ``.html.gz``. All are crawled unless --pages says how many: among
-a few hundred, one collection more of all that Python has is much. A process of its own serves them;
+a few hundred, one collection more of all that Python has is much. With --linked each has its path
+in the folder as its URL, so that links among pages of a manual lead to each other; otherwise they
+lead nowhere. A process of its own serves them;
 they are fetched by (a) Scrapy alone, (b) a CrawlSpider with LinkExtractor, (c) SiteSpider with
 everything on, (d) the CrawlSpider with the add-on, (t) the same with items that carry the
 response's tree instead of its bytes, (e) the CrawlSpider with trafilatura and datasketch in a
@@ -37,8 +39,10 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import redis
 from scrapy import Request, Spider, signals
@@ -69,6 +73,7 @@ WAYS = {
 }
 
 SIZES = (5_000, 20_000, 165_000)  # bytes of a page
+PAGES = r"^[^/]+//[^/]+/p/"  # their URLs
 
 
 class Bare(Spider):
@@ -78,7 +83,7 @@ class Bare(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         for number in range(int(self.count)):
-            yield Request(f"{self.site}/p/{number}")
+            yield Request(f"{self.site}/n/{number}")
 
     def parse(self, response: Response) -> Iterator[dict[str, Any]]:
         yield {"url": response.url, "html": response.body}
@@ -88,7 +93,7 @@ class Plain(CrawlSpider):
     """(b), (d), (t), (e): what Scrapy's documentation shows for a site."""
 
     name = "plain"
-    rules = (Rule(LinkExtractor(allow=r"/p/\d+$"), callback="parse_page", follow=True),)
+    rules = (Rule(LinkExtractor(allow=PAGES), callback="parse_page", follow=True),)
 
     async def start(self) -> AsyncIterator[Request]:
         yield Request(f"{self.site}/")
@@ -145,7 +150,7 @@ def crawl(way: str, site: str, count: int, socket: str, how: str) -> None:
     process = AsyncCrawlerProcess(settings)
     arguments: dict[str, Any] = {"site": site, "count": count, "trees": way == "t"}
     if way == "c":
-        arguments = {"url": f"{site}/", "allow": r"/p/\d+$"}
+        arguments = {"url": f"{site}/", "allow": PAGES}
     crawler = process.create_crawler({"a": Bare, "c": SiteSpider}.get(way, Plain))
     began: list[float] = []
 
@@ -169,21 +174,24 @@ def crawl(way: str, site: str, count: int, socket: str, how: str) -> None:
     print(json.dumps(figures))
 
 
-def load(folder: Path, count: int | None) -> list[bytes]:
-    """The first pages of the folder, by name; all without a count."""
+def load(folder: Path, count: int | None, *, linked: bool = False) -> dict[str, bytes]:
+    """The first pages of the folder, by path; all without a count. Keys end their URLs."""
     paths = sorted(p for p in folder.rglob("*") if p.name.endswith((".html", ".html.gz")))[:count]
     if not paths:
         raise SystemExit(f"{folder} holds no .html and no .html.gz")
-    return [
-        gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        for path in paths
-    ]
+    return {
+        quote(str(path.relative_to(folder)).removesuffix(".gz")) if linked else str(number): (
+            gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        )
+        for number, path in enumerate(paths)
+    }
 
 
-def serve(pages: list[bytes], port: Any) -> None:
+def serve(pages: dict[str, bytes], port: Any) -> None:
     """Answer for the pages and an index of them, all made beforehand."""
-    index = "".join(f'<a href="/p/{number}">{number}</a> ' for number in range(len(pages)))
-    bodies = {f"/p/{number}": body for number, body in enumerate(pages)}
+    index = "".join(f'<a href="/p/{name}">{name}</a> ' for name in pages)
+    bodies = {f"/n/{number}": body for number, body in enumerate(pages.values())}
+    bodies |= {f"/p/{name}": body for name, body in pages.items()}
     bodies["/"] = f"<html><body>{index}</body></html>".encode()
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
     answers = {path: head % len(body) + body for path, body in bodies.items()}
@@ -206,7 +214,7 @@ def serve(pages: list[bytes], port: Any) -> None:
 
 
 @contextmanager
-def servers(pages: list[bytes]) -> Iterator[tuple[str, str]]:
+def servers(pages: dict[str, bytes]) -> Iterator[tuple[str, str]]:
     """The pages' address and the socket of an empty index server."""
     here, there = multiprocessing.Pipe()
     site = multiprocessing.Process(target=serve, args=(pages, there), daemon=True)
@@ -240,11 +248,13 @@ def measure(way: str, site: str, count: int, socket: str, how: str = PLAINLY) ->
 def profile(folder: Path, count: int | None) -> None:
     """Print a page's milliseconds by stage."""
     found = load(folder, None)
-    columns = [("(b)", "b", SAMPLED, found[:count]), ("(d)", "d", SAMPLED, found[:count])]
-    columns += [("(c)", "c", SAMPLED, found[:count]), ("(c), pure", "c", PURE, found[:count])]
+    some = dict(islice(found.items(), count))
+    columns = [("(b)", "b", SAMPLED, some), ("(d)", "d", SAMPLED, some)]
+    columns += [("(c)", "c", SAMPLED, some), ("(c), pure", "c", PURE, some)]
     for size in SIZES:
-        nearest = sorted(found, key=lambda page: abs(math.log(len(page) / size)))
-        columns.append((f"(c), {size // 1000} KB", "c", SAMPLED, nearest[: len(found) // 3]))
+        nearest = sorted(found, key=lambda name: abs(math.log(len(found[name]) / size)))
+        some = {name: found[name] for name in nearest[: len(found) // 3]}
+        columns.append((f"(c), {size // 1000} KB", "c", SAMPLED, some))
     shown = []
     for _, way, how, pages in columns:
         with servers(pages) as (site, socket):
@@ -266,6 +276,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of pages")
     parser.add_argument("--pages", type=int, help="all, if not given")
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--linked", action="store_true", help="links among pages work")
     parser.add_argument("--profile", action="store_true", help="milliseconds by stage")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -279,7 +290,7 @@ def main() -> None:
     if options.profile:
         profile(options.data, options.pages)
         return
-    pages = load(options.data, options.pages)
+    pages = load(options.data, options.pages, linked=options.linked)
     peers = all(importlib.util.find_spec(name) for name in ("trafilatura", "datasketch"))
     ways = [way for way in WAYS if way != "e" or peers]
     results: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
@@ -287,7 +298,7 @@ def main() -> None:
         for _ in range(options.rounds):
             for way in ways:
                 results[way].append(measure(way, site, len(pages), socket))
-    size = sum(map(len, pages)) / len(pages) / 1000
+    size = sum(map(len, pages.values())) / len(pages) / 1000
     print(
         f"Python {platform.python_version()}, {platform.machine()}, {multiprocessing.cpu_count()}"
     )
