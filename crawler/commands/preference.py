@@ -36,7 +36,7 @@ def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exi
             source = web_address(options.url) if options.text is None else options.text
             extract = load_extractor(index.config)
             text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
-            verdict = await index.check(options.url, text, preferred=True, scope=options.scope)
+            verdict = await index.check(before.url, text, preferred=True, scope=options.scope)
         else:
             text = _read_archived(
                 options.url, settings, index.digest, is_gone=before.gone is not None

@@ -20,6 +20,7 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 _ROUTE = re.compile(r"#!?/")  # begins the fragment of a page that an application renders
+_UNUSUAL = re.compile(r'[ "<>\\^`{}]')  # clients encode them
 _PATH_END = re.compile(r"[?#]")
 # Parsing a URL of a million characters takes half a second; browsers and servers accept far less.
 LONGEST_URL = 100_000
@@ -47,6 +48,28 @@ def identity(url: str, *, canonical: bool) -> str:
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
     return url
+
+
+def fetched_url(url: str, known: str) -> str:
+    """The URL under which a page was fetched, if that is not its identity `known`; else "".
+
+    It has no fragment that the identity lacks, which may be a secret. It is "", too, if it is very
+    long, is no URL that a client would request as it is, or if the host is spelt differently.
+
+    >>> fetched_url("https://example.com/?b=2&a=1#top", "https://example.com/?a=1&b=2")
+    'https://example.com/?b=2&a=1'
+    >>> fetched_url("https://example.com/#top", "https://example.com/")
+    ''
+    """
+    if url == known:
+        return ""
+    packed = url.encode("utf-8", "replace")
+    url = packed.decode()  # as in identity()
+    if "#" not in known:
+        url = url.partition("#")[0]
+    is_usual = url.isprintable() and not _UNUSUAL.search(url) and host(url) == host(known)
+    is_short = len(packed) <= _LONG_URL and is_whole(known)
+    return url if is_short and is_usual and url != known else ""
 
 
 def resolved(base: str, url: str) -> str | None:

@@ -15,7 +15,7 @@ from .errors import InputError, ServerError
 from .exchange.replay import replayed
 from .exchange.requests import record_of
 from .exchange.spool import Waiting
-from .identity import host
+from .identity import fetched_url, host
 from .matches import Match, Matcher
 from .open_index import OpenIndex
 from .sketches.odd import OddSketch
@@ -146,7 +146,8 @@ class DuplicateIndex(OpenIndex):
         page = await self.store.show(request.url)
         if page is not None:
             fingerprint = replace(request.fingerprint, exact=page.exact)
-            request = request._replace(fingerprint=fingerprint)
+            fetched = fetched_url(page.shown_url, request.url)
+            request = request._replace(fingerprint=fingerprint, fetched=fetched)
         return await self._decided(url, request._replace(preferred=True))
 
     async def check_many(
@@ -235,7 +236,7 @@ class DuplicateIndex(OpenIndex):
         answers = replayed(self._spool, self.store, told)
         async with aclosing(answers):  # closed at once, not by the garbage collector
             async for request, answer in answers:
-                yield self._verdict_of(request.url, answer, request)
+                yield self._verdict_of(request.fetched or request.url, answer, request)
 
     def spooled(self) -> tuple[Waiting, Waiting]:
         """Count the requests in the spool: for this index, and for others with damaged lines."""
@@ -281,7 +282,7 @@ class DuplicateIndex(OpenIndex):
         """What the index knows about a URL; None if it never saw it."""
         known = self.config.identity(url)
         page = await self.store.show(known) if await self._is_there() else None
-        return record_of(known, page, self.config.sketch_bits) if page is not None else None
+        return record_of(page, self.config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str, since: int | None = None) -> bool:
         """Record that a URL is gone from the web, `since` a time in seconds since 1970, or now.
@@ -308,7 +309,7 @@ class DuplicateIndex(OpenIndex):
         await self.store.override(known, decision)
 
     async def overrides(self) -> dict[str, str]:
-        """The current overrides, by URL."""
+        """The current overrides, by canonical URL."""
         found = await self.store.overrides()
         return {url: wish for url, wish in found.items() if wish != AGAIN}
 

@@ -96,7 +96,7 @@ class Matcher:
         for record in self._rank(records):
             estimate, containment = self._compare(record)
             if estimate and estimate.similarity >= self._threshold:
-                self._found[record.number] = record.url, estimate
+                self._found[record.number] = record.shown_url, estimate
                 self._note(record, estimate, containment)
 
     def _take_overlapping(self, records: Sequence[PageRecord]) -> None:
@@ -106,7 +106,7 @@ class Matcher:
         """
         if self._least_share is None:
             return
-        page, known = self._page, {one.url: one for one in records}
+        page, known = self._page, {one.shown_url: one for one in records}
         but = frozenset(one.url for one in self._matches)
         live = [one for one in records if not self._is_out(one)]
         shares = find_containment(page, live, self._least_share, but=but)
@@ -189,7 +189,7 @@ class Matcher:
     ) -> None:
         kind = Kind.EXACT if record.exact == self._page.exact else Kind.NEAR
         values = found.similarity, found.low, found.high, contained
-        self._matches.append(Match(record.url, *values, kind, original))
+        self._matches.append(Match(record.shown_url, *values, kind, original))
 
 
 def _containment(similarity: float, ours: int, theirs: int) -> float:

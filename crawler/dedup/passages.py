@@ -40,8 +40,9 @@ def find_containment(
 
     All of `records` share anchors with the page. The longer page contains the shorter if it has at
     least the share `least` of it. Of equally long pages, the one with the alphabetically later URL
-    contains the other, so no two pages contain each other. The page's own `url`, the URLs `but` and
-    gone pages are left out, and so are pages that :func:`~.candidates.is_distinct` tells apart.
+    contains the other, so no two pages contain each other. The page's own `url`, the URLs `but`, as
+    fetched, and gone pages are left out, and so are pages that :func:`~.candidates.is_distinct`
+    tells apart.
 
     A share is unconfirmed if its record was last seen before the start of the `crawl`. It also is
     if both pages are on the host `on` and `is_distinct` tells them apart for one host.
@@ -50,7 +51,7 @@ def find_containment(
     contained_in: list[Share] = []
     for record in records:
         known = record.fingerprint
-        if record.url == url or record.url in but or record.gone or not record.anchors:
+        if record.url == url or record.shown_url in but or record.gone or not record.anchors:
             continue
         if is_distinct(page, known, one_host=False):
             continue
@@ -58,7 +59,7 @@ def find_containment(
         share, anchors, error = _estimate_share(page, record, is_in=is_in)
         if share >= least - _margin_of(anchors, error):
             is_doubtful = is_distinct(page, known, one_host=on == host(record.url))
-            one = Share(record.url, share, record.last_seen < crawl or is_doubtful)
+            one = Share(record.shown_url, share, record.last_seen < crawl or is_doubtful)
             (contained_in if is_in else contains).append(one)
     return Containment(*(tuple(sorted(some, key=_rank)) for some in (contains, contained_in)))
 

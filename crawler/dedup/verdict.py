@@ -64,7 +64,7 @@ class Verdict:
     kind
         The kind of verdict.
     url
-        The URL under which the index knows the page.
+        The page's URL. Other pages are named by the URL under which they were last fetched.
     duplicate_of
         The kept page that this one is a copy of, if it is one.
     similarity

@@ -184,7 +184,7 @@ async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int
 def _make_member(record: PageRecord, bits: int) -> ClusterPage:
     estimate = record.estimate(bits) or Estimate.certain(1.0)
     return ClusterPage(
-        url=record.url,
+        url=record.shown_url,
         cluster=record.representative,
         kind=record.standing,
         similarity=estimate.similarity,

@@ -91,7 +91,7 @@ class IndexPipeline:
         self.writer.add_document(Document(url=url, key=key, title=title, text=text))
 
     def delete(self, url):
-        """Take out the page at an address, whatever form that has: verdicts name others in one."""
+        """Take out the page at an address, whatever its spelling: a later crawl may use another."""
         key = canonicalize_url(url)
         self.copies.pop(key, None)
         self.writer.delete_documents_by_term("key", key)

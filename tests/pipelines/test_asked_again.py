@@ -87,6 +87,39 @@ async def test_any_spider_is_asked_by_the_request_of_the_item(web: Web, run: Any
     assert (stats["dedup/asked_again"], stats["finish_reason"]) == (1, "finished")
 
 
+async def test_pages_are_named_by_the_urls_of_their_items(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever their spelling; the crawl itself knows them by their identity."""
+    pages = {"/list?b=2&a=1": 1, "/operator%3D.html": 2, "/copy?z=1&y=2": 1, "/operator": 2}
+    web.page("/", *pages, text=HOST)
+    for path, seed in pages.items():
+        web.page(path.replace("%3D", "="), text=prose(seed))  # as the client asks for it
+    waiting: list[str] = []
+    add = memory.DroppedPages.add_page
+    monkeypatch.setattr(
+        memory.DroppedPages, "add_page", lambda *of: waiting.append(of[1]) or add(*of)
+    )
+    stats = await run()
+    assert (stats["dedup/exact"], waiting) == (2, [])  # their originals were seen
+    tags = Tags()
+    await run(tags, DEDUP_DROP="")
+    of = {
+        item.url: item.dedup["duplicate_of"] for item in tags.items if "duplicate_of" in item.dedup
+    }
+    assert of == {
+        web.url + "/copy?z=1&y=2": web.url + "/list?b=2&a=1",
+        web.url + "/operator": web.url + "/operator%3D.html",
+    }
+    other = "/list?a=1&b=2"
+    web.page("/", "/copy?z=1&y=2", other, text=HOST)
+    web.page(other, text=prose(3))
+    feed = Feed()
+    await run(feed)
+    assert web.seen[1:] == ["/copy?z=1&y=2", other, "/copy?z=1&y=2"]
+    assert [feed.tags[path]["kind"] for path in (other, "/copy?z=1&y=2")] == ["updated"] * 2
+
+
 async def test_a_text_of_two_scopes_is_asked_for_twice(web: Web, run: Any) -> None:
     """Each scope has lost the page that had it, so that one of each is asked for again."""
 

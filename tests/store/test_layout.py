@@ -89,6 +89,7 @@ async def test_what_a_script_knows_of_a_page_is_a_small_table(redis_url: str) ->
         preferred=True,
         since=5,
         template=template,
+        fetched="http://host/%30",
     )
     scripts = "".join(load_script(name).text for name in ("layout", "records", "pages"))
     count = "local n = 0 for _ in pairs(read_page(ARGV[3])) do n = n + 1 end return n"
@@ -104,6 +105,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
         page._replace(url=page.url.ljust(chooser.randrange(20, 900), "x")) for page in pages(600, 8)
     ]
     requests[300] = requests[300]._replace(url="http://host/".ljust(20_000, "x"))
+    requests[1::3] = [page._replace(fetched=page.url[::-8]) for page in requests[1::3]]
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests)

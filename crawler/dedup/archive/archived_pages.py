@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -110,14 +111,16 @@ class Archive:
             return _make_page(row) if row else None
 
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
-        """The titles of the archived ones of `urls`, by URL; all in the index's form."""
+        """The titles of the archived ones of `urls`, by URL."""
+        known = {identity(url, canonical=self._canonical): url for url in urls}
         found: dict[str, str] = {}
         with explain_errors(self._path):
-            for start in range(0, len(urls), _MOST_VALUES):
-                part = urls[start : start + _MOST_VALUES]
+            for start in range(0, len(known), _MOST_VALUES):
+                part = list(islice(known, start, start + _MOST_VALUES))
                 places = ", ".join("?" for _ in part)
                 query = f"SELECT url, CAST(title AS TEXT) FROM page WHERE url IN ({places})"
-                found.update(self._connection.execute(query, part))
+                rows = self._connection.execute(query, part)
+                found |= {known[url]: title for url, title in rows}
         return found
 
     def search(self, words: str, count: int) -> list[str]:

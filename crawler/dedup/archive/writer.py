@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
@@ -49,7 +50,7 @@ class ArchiveWriter:
     def __init__(self, path: Path, limit: int, *, canonical: bool = True) -> None:
         self._path = path
         self._limit = limit
-        self._canonical = canonical
+        self._identity = partial(identity, canonical=canonical)
         self._waiting: deque[dict[str, Any]] = deque()
         self._many, self._ending = Event(), False
         self._thread = Thread(target=self._write_queued, name="dedup-archive", daemon=True)
@@ -84,7 +85,7 @@ class ArchiveWriter:
             self._left_out += 1
             return
         page = {
-            "url": identity(verdict.url, canonical=self._canonical),
+            "url": self._identity(verdict.url),
             "title": _drop_surrogates(title[:_MOST_TITLE]),
             "text": self._pack_text(text[:_MOST_TEXT]),
             "characters": len(text),
@@ -93,7 +94,7 @@ class ArchiveWriter:
             ),
             "kind": str(verdict.kind),
             "standing": str(verdict.standing),
-            "duplicate_of": verdict.duplicate_of,
+            "duplicate_of": verdict.duplicate_of and self._identity(verdict.duplicate_of),
             "similarity": verdict.similarity,
             "low": verdict.low,
             "high": verdict.high,

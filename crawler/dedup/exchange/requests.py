@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..claims import claims_of
-from ..identity import host
+from ..identity import fetched_url, host
 from ..passages import find_containment
 from ..ranks import rank_of, within
 from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
@@ -48,7 +48,7 @@ def verdict_of(
         cluster=answer.page,
         standing=Kind(answer.standing),
         replaces=answer.replaces,
-        canonical=request.canonical if request and answer.canonical_known else None,
+        canonical=answer.canonical,
         unconfirmed=answer.unconfirmed,
         **(shares._asdict() if shares is not None else {}),
     )
@@ -66,11 +66,11 @@ def _containment_of(request: CheckRequest, answer: Answer, least: float) -> Cont
     )
 
 
-def record_of(url: str, page: StoredPage, bits: int) -> Record:
-    """What the index knows about the page at `url`; odd sketches have so many `bits`."""
-    verdict = verdict_of(url, page.answer, bits)
+def record_of(page: StoredPage, bits: int) -> Record:
+    """What the index knows about a page; odd sketches have so many `bits`."""
+    verdict = verdict_of(page.shown_url, page.answer, bits)
     return Record(
-        url=url,
+        url=verdict.url,
         kind=Kind(page.answer.standing),
         last_verdict=verdict.kind,
         duplicate_of=verdict.duplicate_of,
@@ -121,6 +121,7 @@ def request_of(
         crawl=crawl.start if crawl is not None else 0,
         doubtful=doubtful,
         final=tuple(final),
+        fetched=fetched_url(url, known),
     )
 
 

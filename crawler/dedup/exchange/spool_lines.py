@@ -42,6 +42,8 @@ def write_line(request: Kept, index: str) -> bytes:
     }
     if page.anchors:
         record["anchors"] = page.anchors.hex()
+    if request.fetched:
+        record["fetched"] = request.fetched
     return json.dumps(record).encode() + b"\n"
 
 
@@ -53,14 +55,16 @@ def read_request(line: bytes, index: str) -> Kept | None:
             return None
         if "gone" in record:
             return Gone(*_read_fields(record, _REPORT))
-        # Defaults for lines of earlier versions, and for pages without anchors.
+        # Defaults for lines of earlier versions, and for pages without these fields.
         date = _parse_number(4)(record.get("date", 0))
         earlier = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0, "anchors": ""}
+        earlier["fetched"] = ""
         record = earlier | {"rank": date.to_bytes(4).hex() if date else ""} | record
         page = Fingerprint(*_read_fields(record, _FINGERPRINT))
         url, host, token, *rest = _read_fields(record, _REQUEST)
-        (crawl,) = _read_fields(record, {"crawl": _parse_number(4)})
-        return CheckRequest(url, host, token, page, *rest)._replace(crawl=crawl)
+        crawl, fetched = _read_fields(record, {"crawl": _parse_number(4), "fetched": _parse_text})
+        request = CheckRequest(url, host, token, page, *rest)
+        return request._replace(crawl=crawl, fetched=fetched)
     # Cut by a full disk, or changed by hand; kept for a person to see.
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

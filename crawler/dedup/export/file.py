@@ -24,6 +24,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from ..errors import InputError
 from ..fingerprint import EXACT_BYTES, NO_OWN
+from ..identity import fetched_url, identity
 from ..ranks import LONGEST_RANK
 from ..sketches.anchors import are_stored
 from ..store.layout import KINDS, NO_KEY
@@ -233,6 +234,8 @@ def to_line(record: PageRecord) -> dict[str, Any]:
     line["exact"] = record.exact.hex()
     if not record.is_kept:
         line["of"] = record.representative
+    if record.fetched:
+        line["fetched"] = record.fetched
     if any(record.canonical):
         line["canonical"] = record.canonical.hex()
     if record.rank:
@@ -287,8 +290,18 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         canonical=canonical,
         own=_parse_hex(line, "own", len(NO_OWN)),
         anchors=anchors,
+        fetched=_parse_fetched(line, url),
         **numbers,
     )
+
+
+def _parse_fetched(line: dict[str, Any], url: str) -> str:
+    value = line.get("fetched", "")
+    if not isinstance(value, str):
+        raise ValueError("fetched is not text")
+    # The URL of another page is not shown; another w3lib may have written it.
+    is_same = len(value) <= _LONGEST_URL and identity(value, canonical=True) == url
+    return fetched_url(value, url) if is_same else ""
 
 
 def _parse_rank(line: dict[str, Any]) -> bytes:

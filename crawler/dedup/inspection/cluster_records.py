@@ -149,7 +149,7 @@ def _make_cluster(
     pages = [to_record(record, kept, estimate) for record, estimate in members]
     if kept is None:
         return IndexCluster(number, None, pages)
-    return IndexCluster(number, kept.url, [to_record(kept, None, None), *pages])
+    return IndexCluster(number, kept.shown_url, [to_record(kept, None, None), *pages])
 
 
 async def read_stories(
@@ -191,9 +191,8 @@ async def read_stories(
         others.sort(key=lambda one: -one[1].similarity)
         if first is not None:  # else it was forgotten meanwhile
             members = [to_record(one, first, estimate) for one, estimate in others if one]
-            stories.append(
-                IndexCluster(first.number, first.url, [to_record(first, None, None), *members])
-            )
+            pages = [to_record(first, None, None), *members]
+            stories.append(IndexCluster(first.number, first.shown_url, pages))
     stories.sort(key=lambda one: (-len(one.members), one.id))
     found = found_share(config, threshold)
     return Stories(threshold, stories, len(numbers), too_short, too_long, found)

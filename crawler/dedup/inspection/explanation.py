@@ -101,14 +101,14 @@ async def explain_decision(
     shares = await find_shares(index, fingerprint, known, [shown.duplicate_of])
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
-        return Explanation(known, shown, None, None, [], override, shares)
+        return Explanation(shown.url, shown, None, None, [], override, shares)
     if record.url == known:  # a kept page
         near = await find_nearest(index, record.fingerprint, count + 1)
-        near = [one for one in near if one.page.url != known][:count]
-        return Explanation(known, shown, None, None, near, override, shares)
+        near = [one for one in near if one.page.cluster != record.number][:count]
+        return Explanation(shown.url, shown, None, None, near, override, shares)
     met = _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
     original = to_record(record, None, None)
-    return Explanation(known, shown, original, met, [], override, shares)
+    return Explanation(shown.url, shown, original, met, [], override, shares)
 
 
 async def find_shares(

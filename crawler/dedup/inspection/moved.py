@@ -84,11 +84,11 @@ async def find_whereabouts(
         places = [_make_place(original, alike)]
     else:
         chains = await _read_chains(index, progress)
-        records = chains.records.values()
-        record = next((one for one in records if one.url == known.url), None)
+        records, identity = chains.records.values(), index.config.identity(url)
+        record = next((one for one in records if one.url == identity), None)
         end, alike = chains.find_end(record.number if record else known.cluster)
         pool = (await _make_pools(index, chains, {end}, None))[end]
-        places = list(pool.list_places(known.url, record.exact if record else b"", alike))
+        places = list(pool.list_places(identity, record.exact if record else b"", alike))
     return Whereabouts(
         known.url,
         str(known.kind),
@@ -123,7 +123,7 @@ async def read_moved(
         best = islice(pools[end].list_places(record.url, record.exact, alike), 1)
         places = [one for one in best if (one.similarity or 0.0) >= similarity]
         times = (time_of(record.first_seen), time_of(record.last_seen), time_of(record.gone))
-        found.append(Whereabouts(record.url, record.standing, end, *times, places))
+        found.append(Whereabouts(record.shown_url, record.standing, end, *times, places))
     return found
 
 
@@ -244,7 +244,7 @@ def _is_on(record: PageRecord, hosts: Collection[str] | None) -> bool:
 
 def _make_place(record: PageRecord, alike: Estimate | None) -> Place:
     return Place(
-        record.url,
+        record.shown_url,
         alike.similarity if alike else None,
         alike.low if alike else None,
         alike.high if alike else None,

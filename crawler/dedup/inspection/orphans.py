@@ -71,9 +71,9 @@ async def _orphans_of(index: OpenIndex, copies: list[PageRecord]) -> list[Orphan
     kept = await _kept_texts(index, {copy.exact: copy for copy, _ in found})
     return [
         Orphan(
-            copy.url,
+            copy.shown_url,
             time_of(original.gone if original is not None and original.gone else copy.last_seen),
-            original.url if original is not None else None,
+            original.shown_url if original is not None else None,
         )
         for copy, original in found
         if copy.exact not in kept

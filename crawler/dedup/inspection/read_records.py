@@ -22,10 +22,10 @@ def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimat
     is nothing to compare with.
     """
     return Record(
-        url=stored.url,
+        url=stored.shown_url,
         kind=Kind(stored.standing),
         last_verdict=Kind(stored.last),
-        duplicate_of=original.url if original else None,
+        duplicate_of=original.shown_url if original else None,
         similarity=estimate.similarity if estimate else None,
         low=estimate.low if estimate else None,
         high=estimate.high if estimate else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from os.path import commonprefix
 from typing import Final, NamedTuple
 
 from ..sketches.lsh import TABLE_KEY_BITS
@@ -13,6 +14,8 @@ PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and record
 LEAST_BUCKETS: Final = 8
 _KEYS: Final = 1 << TABLE_KEY_BITS
 _ENTRY: Final = struct.Struct(">3sI")
+_FETCHED: Final = struct.Struct(">HB")
+_MOST_AT_END: Final = 255
 _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
 MORE: Final = 0xFEFFFFFF  # page number that stands for the pages left out under a crowded key
@@ -50,6 +53,25 @@ def table_key(url: str, seed: int) -> bytes:
     Without the seed, URLs that all fall into one bucket cannot be constructed.
     """
     return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
+
+
+def pack_fetched(url: bytes, fetched: bytes) -> bytes:
+    """The URL under which a page was fetched, as a record has it beside the page's `url`.
+
+    >>> pack_fetched(b"https://a.example/=.html", b"https://a.example/%3D.html")[3:]
+    b'%3D'
+    """
+    first = len(commonprefix([url, fetched]))  # noqa: RUF071 (no paths)
+    rest = fetched[first:]
+    last = len(commonprefix([url[first:][::-1], rest[::-1]]))  # noqa: RUF071
+    last = min(last, _MOST_AT_END)
+    return _FETCHED.pack(first, last) + rest[: len(rest) - last]
+
+
+def unpack_fetched(url: bytes, packed: bytes) -> bytes:
+    """What :func:`pack_fetched` has packed. Raises :class:`struct.error` if it is cut."""
+    first, last = _FETCHED.unpack_from(packed)
+    return url[:first] + packed[_FETCHED.size :] + url[len(url) - last :]
 
 
 def size_of(state: Mapping[str, int], group: str) -> int:

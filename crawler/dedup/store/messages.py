@@ -10,7 +10,7 @@ from ..candidates import Evidence
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
 from ..sketches.anchors import anchor_keys, asked_keys, stored_anchors
-from .layout import KINDS, NO_KEY, table_key
+from .layout import KINDS, NO_KEY, pack_fetched, table_key
 from .records import PageRecord
 from .server.faults import DAMAGED
 
@@ -23,7 +23,7 @@ ANSWER_BYTES = _ANSWER.size
 _LONGEST = 65_535  # the greatest length, in bytes, that fits into two bytes
 NO_TEMPLATE = 65_535  # length of the log in a request that asks for no template
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
-_PREFERRED, _YIELDS, _CUT, _ANCHORED = 1, 2, 4, 8
+_PREFERRED, _YIELDS, _CUT, _ANCHORED, _SPELLED = 1, 2, 4, 8, 16
 
 
 class TemplateNews(NamedTuple):
@@ -49,7 +49,8 @@ class CheckRequest(NamedTuple):
     seconds since 1970, or 0. Records of the hosts ``final`` that were last seen before it give way
     to the page. Kept pages last seen from ``doubtful`` on are ``updated`` even with the same text.
     ``is_cut`` means that the template may have been cut from the text before it came here: then an
-    equal sketch also means an unchanged text.
+    equal sketch also means an unchanged text. ``url`` is the page's identity, and ``fetched`` the
+    URL under which it was fetched, if that is another.
     """
 
     url: str
@@ -67,6 +68,7 @@ class CheckRequest(NamedTuple):
     doubtful: int = 0
     final: tuple[str, ...] = ()
     is_cut: bool = False
+    fetched: str = ""
 
 
 class Gone(NamedTuple):
@@ -88,10 +90,11 @@ class Answer(NamedTuple):
 
     ``page`` is the number of the kept page that stands for the page, ``duplicate_of`` its URL if it
     is another page, and ``evidence`` shows how similar the two are. ``replaces`` is the URL of the
-    page whose place the page took. ``canonical_known`` means that the index knows the URL that it
-    names as canonical, and ``gone`` that it was reported gone. ``unconfirmed`` means that
-    ``duplicate_of`` has not been seen since the crawl began. ``template`` is what is new in the
-    host's template. ``overlapping`` are kept pages that share anchors with the page.
+    page whose place the page took, and ``canonical`` that of the page that it names as canonical,
+    if the index knows it; all URLs are as fetched. ``gone`` means that it was reported gone.
+    ``unconfirmed`` means that ``duplicate_of`` has not been seen since the crawl began.
+    ``template`` is what is new in the host's template. ``overlapping`` are kept pages that share
+    anchors with the page.
     """
 
     kind: str
@@ -99,7 +102,7 @@ class Answer(NamedTuple):
     duplicate_of: str | None
     page: int
     evidence: Evidence
-    canonical_known: bool = False
+    canonical: str | None = None
     gone: bool = False
     replaces: str | None = None
     template: TemplateNews | None = None
@@ -130,9 +133,13 @@ class Original(NamedTuple):
 
 
 class StoredPage(NamedTuple):
-    """What the index stores about a URL; times are seconds since 1970, `gone` may be 0."""
+    """What the index stores about a URL; times are seconds since 1970, `gone` may be 0.
+
+    ``shown_url`` is the URL as the page was last fetched.
+    """
 
     answer: Answer
+    shown_url: str
     first_seen: int
     last_seen: int
     words: int
@@ -160,7 +167,8 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             _PREFERRED * request.preferred
             + _YIELDS * request.yields
             + _CUT * request.is_cut
-            + _ANCHORED * bool(page.anchors),
+            + _ANCHORED * bool(page.anchors)
+            + _SPELLED * bool(request.fetched),
             request.crawl,
             request.doubtful,
             page.own,
@@ -183,6 +191,9 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
     ]
     if page.anchors:
         parts += _pack_anchors(page)
+    if request.fetched:
+        fetched = pack_fetched(url, request.fetched.encode())
+        parts += [len(fetched).to_bytes(2), fetched]
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
     return b"".join(parts)
@@ -234,14 +245,18 @@ def unpack_answer(reply: bytes) -> Answer:
     kind, standing, page, odd_bits, sampled, other, level, flags = _ANSWER.unpack_from(reply)
     if kind not in KINDS or standing not in KINDS:
         raise ServerError(DAMAGED.sentence)
-    url = reply[_ANSWER.size :].decode("utf-8", "replace") or None
+    rest, canonical = reply[_ANSWER.size :], None
+    if flags & _CANONICAL_KNOWN:
+        end = 2 + int.from_bytes(rest[:2])
+        canonical, rest = rest[2:end].decode("utf-8", "replace"), rest[end:]
+    url = rest.decode("utf-8", "replace") or None
     return Answer(
         KINDS[kind],
         KINDS[standing],
         None if flags & _REPLACES else url,
         page,
         Evidence(odd_bits, level, sampled, other),
-        bool(flags & _CANONICAL_KNOWN),
+        canonical,
         bool(flags & _GONE),
         url if flags & _REPLACES else None,
         unconfirmed=bool(flags & _UNCONFIRMED),

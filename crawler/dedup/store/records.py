@@ -13,7 +13,7 @@ from ..sketches.anchors import STORED_BYTES
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
 from .index_reader import Reader
-from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks
+from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks, unpack_fetched
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 
@@ -24,6 +24,7 @@ _COPY_MORE: Final = struct.Struct(">I")
 _KEPT_MORE: Final = struct.Struct(">I4sII")
 _OWN_BYTES: Final = len(NO_OWN)
 _SIZES: Final = struct.Struct(">BH")
+_HAS_FETCHED: Final = 0x8000
 _BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
 
@@ -46,7 +47,8 @@ class PageRecord(NamedTuple):
     ``rank`` decides between copies, ``canonical`` is the table key of the URL that takes its place,
     and ``replaces`` the number of the page whose place it took. ``own`` is the page's own content,
     see :class:`~..fingerprint.Fingerprint`, and ``anchors`` are its stored anchors, see
-    :mod:`~..sketches.anchors`.
+    :mod:`~..sketches.anchors`. ``url`` is the identity by which the index knows the page, and
+    ``fetched`` the URL under which it was last fetched, if that is another.
     """
 
     number: int
@@ -71,6 +73,12 @@ class PageRecord(NamedTuple):
     replaces: int = 0
     own: bytes = NO_OWN
     anchors: bytes = b""
+    fetched: str = ""
+
+    @property
+    def shown_url(self) -> str:
+        """The URL for people: as the page was fetched."""
+        return self.fetched or self.url
 
     @property
     def is_kept(self) -> bool:
@@ -146,7 +154,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     if 0 < tail <= len(meta):  # as in records.lua
         rank, rest = rest[: meta[-1]], rest[meta[-1] :]
         count, meta = meta[-2] if tail > 1 else 0, meta[:-tail]
-    if len(meta) < _BASE.size or len(rest) < url_size:
+    if len(meta) < _BASE.size or len(rest) < url_size % _HAS_FETCHED:
         return None
     standing, last, first_seen, last_seen, _, url_key, words, exact, level, sampled = (
         _BASE.unpack_from(meta)
@@ -154,9 +162,11 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     representative, odd_bits, other_sampled = number, 0, 0
     gone, canonical, replaces, own = 0, NO_KEY, 0, NO_OWN
     more = _BASE.size
-    kind, sketch, anchors = KINDS.get(standing), rest[url_size:], b""
-    if kind not in STANDING or last not in KINDS:
+    urls = _cut_urls(_BEGINNINGS[beginning], rest, url_size)
+    kind, anchors = KINDS.get(standing), b""
+    if urls is None or kind not in STANDING or last not in KINDS:
         return None
+    url, fetched, sketch = urls
     if kind in COPIES:
         more += _COPY.size
         if len(meta) < more:
@@ -177,7 +187,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         return None
     return PageRecord(
         number,
-        (_BEGINNINGS[beginning] + rest[:url_size]).decode("utf-8", "replace"),
+        url,
         kind,
         KINDS[last],
         first_seen,
@@ -198,7 +208,23 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         replaces,
         own,
         anchors,
+        fetched,
     )
+
+
+def _cut_urls(beginning: bytes, rest: bytes, size: int) -> tuple[str, str, bytes] | None:
+    """The URL of a record, the one that was fetched or "", and what follows; None if it is cut."""
+    has_fetched, size = divmod(size, _HAS_FETCHED)
+    url, fetched, rest = beginning + rest[:size], b"", rest[size:]
+    if has_fetched:
+        end = 2 + int.from_bytes(rest[:2])
+        if end > len(rest):
+            return None
+        try:
+            fetched, rest = unpack_fetched(url, rest[2:end]), rest[end:]
+        except struct.error:
+            return None
+    return url.decode("utf-8", "replace"), fetched.decode("utf-8", "replace"), rest
 
 
 async def read_records(

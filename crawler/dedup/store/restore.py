@@ -15,14 +15,14 @@ from ..errors import InputError, ParameterMismatch
 from .base import Store
 from .cluster.claims import Place
 from .cluster.spread_index import SpreadIndex
-from .layout import KINDS
+from .layout import KINDS, pack_fetched
 from .parameters import UNFINISHED, Parameters, not_whole
 from .records import PageRecord
 from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHI4sI4sHHHB")  # as in lua/restore.lua
+_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHI4sI4sHHHHB")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
 _TABLES: Final = {"exact": b"e", "band": b"b", "anchor": b"a"}
 _NEEDED: Final = frozenset(("tables", "containment"))  # parameters that say what tables there are
@@ -170,6 +170,7 @@ class Restorer:
 
     def _pack_page(self, page: PageRecord) -> bytes:
         url = page.url.encode()
+        fetched = pack_fetched(url, page.fetched.encode()) if page.fetched else b""
         number = page.number // len(self._store.shards) if self.keeps else 0
         head = _PAGE.pack(
             number,
@@ -190,8 +191,9 @@ class Restorer:
             page.replaces,
             page.own,
             len(url),
+            len(fetched),
             len(page.anchors),
             len(page.bands),
             len(page.rank),
         )
-        return b"".join((head, page.rank, url, page.anchors, page.bands, page.odd))
+        return b"".join((head, page.rank, url, fetched, page.anchors, page.bands, page.odd))

@@ -111,8 +111,8 @@ class RedisIndex(Store):
         reply = await self._run_script("show", [url, self.url_key(url)])
         if reply is None:
             return None
-        answer, *rest = reply
-        return StoredPage(unpack_answer(answer), *rest)
+        answer, shown_url, *rest = reply
+        return StoredPage(unpack_answer(answer), shown_url.decode("utf-8", "replace"), *rest)
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """Record that URLs are gone; False for unknown ones.

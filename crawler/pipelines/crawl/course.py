@@ -108,8 +108,9 @@ class Course:
         self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
     ) -> None:
         """Note the decision about a page's text; `learnt` texts of its host were known then."""
-        known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
-        original, hashed = verdict.duplicate_of, hash_text(text)
+        identity, hashed = self._config.identity, hash_text(text)
+        known, is_copy = identity(verdict.url), verdict.standing in _COPIES
+        original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
         self.again.note_decision(known, hashed, original if is_copy and original else known)
         if not is_copy:
             self.again.dropped.note_kept(known)
@@ -123,7 +124,7 @@ class Course:
             # The index keeps this page, although the crawl drops it. If the index did not forget
             # it, its copies would be dropped, too, even when no other page has the text any more.
             self._forget(verdict.url)
-            original = verdict.container.url if verdict.container else None
+            original = identity(verdict.container.url) if verdict.container else None
         if original is None or not (is_copy or is_contained):
             return
         is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH

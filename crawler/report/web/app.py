@@ -94,8 +94,9 @@ class Site:
         survey = await self._view.take_survey()
         part, pager = part_of(request, survey.near)
         kept = await kept_pages(self._index, {page.cluster for page in part})
-        decided = await self._index.overrides()
-        titles = await self._view.read_titles([page.url for page in part])
+        urls = [page.url for page in part]
+        decided = await self._view.read_overrides(urls)
+        titles = await self._view.read_titles(urls)
         return self._view.render_page(
             request,
             "decisions.html",
@@ -139,9 +140,7 @@ class Site:
         if kept is None and not copies:
             raise HTTPException(404, "There is no such cluster.")
         part, pager = part_of(request, copies)
-        titles = await self._view.read_titles(
-            [page.url for page in part] + ([kept.url] if kept else [])
-        )
+        urls = [page.url for page in part] + ([kept.url] if kept else [])
         return self._view.render_page(
             request,
             "cluster.html",
@@ -149,9 +148,9 @@ class Site:
             kept=kept,
             part=part,
             size=survey.sizes[number] or 1,
-            titles=titles,
+            titles=await self._view.read_titles(urls),
             pager=pager,
-            decided=await self._index.overrides(),
+            decided=await self._view.read_overrides(urls),
         )
 
     async def search_pages(self, request: Request) -> Response:
@@ -162,8 +161,10 @@ class Site:
         if await self._index.show(words) is not None:
             return RedirectResponse(f"/page?{urlencode({'url': words})}", 303)
         survey = await self._view.take_survey()
+        archived = await self._view.ask_archive(lambda archive: archive.search(words, MOST_FOUND))
+        records = await asyncio.gather(*map(self._index.show, archived))
         found = dict.fromkeys(
-            await self._view.ask_archive(lambda archive: archive.search(words, MOST_FOUND))
+            record.url if record else url for url, record in zip(archived, records, strict=True)
         )
         for copies in survey.clusters.values():
             if len(found) >= MOST_FOUND:
@@ -209,7 +210,7 @@ class Site:
             found=found,
             shares=shares,
             most_words=MOST_WORDS,
-            decision=(await self._index.overrides()).get(record.url),
+            decision=(await self._view.read_overrides([record.url])).get(record.url),
             done=request.query_params.get("done"),
             following=survey.next_after(record.similarity, record.url)
             if record.kind == "near" and record.similarity is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qs, urlencode
 
@@ -103,6 +103,11 @@ class View:
     async def read_titles(self, urls: list[str]) -> dict[str, str]:
         """The titles of the archived ones of `urls`, by URL."""
         return await self.ask_archive(lambda archive: archive.titles(urls))
+
+    async def read_overrides(self, urls: Iterable[str]) -> dict[str, str]:
+        """The overrides of those of `urls` that have one, by URL."""
+        decided, identity = await self.index.overrides(), self.config.identity
+        return {url: decided[identity(url)] for url in urls if identity(url) in decided}
 
     async def ask_archive(self, question: Callable[[Archive], T]) -> T:
         """The answer of the archive to `question`, which runs in a thread."""

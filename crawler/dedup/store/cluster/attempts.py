@@ -164,9 +164,9 @@ class Attempt:
     error: Exception | None = None
     answer: Answer | None = None
     lost: int = 0
-    canonical_known: bool = False
+    canonical: str | None = None
     news: TemplateNews | None = None
 
     def complete_answer(self, answer: Answer) -> Answer:
         """The answer, completed with what this attempt knows of canonical URL and template."""
-        return answer._replace(canonical_known=self.canonical_known, template=self.news)
+        return answer._replace(canonical=self.canonical, template=self.news)

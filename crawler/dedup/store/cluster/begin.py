@@ -18,7 +18,7 @@ from ..parameters import Parameters
 from .attempts import Attempt, Begun
 from .care import SpreadCare
 from .claims import Batch, make_claims
-from .pages import Spread
+from .pages import Spread, read_found
 from .shards import Call, Shards, Terms
 
 _BEGUN = struct.Struct(">II?")  # as in lua/begin.lua
@@ -109,9 +109,9 @@ class SpreadBeginning(SpreadCare):
             calls.append(Call("find", self._spread.shard_of(url), key + url.encode()))
         replies = await self._ask(calls, attempts[0].asked.deadline) if calls else []
         for attempt, reply in zip(named, replies, strict=True):
-            if reply and not isinstance(reply, Exception):
-                last_seen = int.from_bytes(reply[8:12])  # as in lua/find.lua
-                attempt.canonical_known = last_seen >= self._terms.oldest_time(int(time.time()))
+            found = None if isinstance(reply, Exception) else read_found(reply)
+            if found is not None and found.last_seen >= self._terms.oldest_time(int(time.time())):
+                attempt.canonical = found.shown_url
 
     async def _share_templates(self, attempts: Sequence[Attempt]) -> None:
         """Exchange news about the templates of the pages' hosts."""

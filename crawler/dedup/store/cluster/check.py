@@ -81,13 +81,14 @@ class SpreadCheck(SpreadSettlement):
             found = self._compare_page(asked.request.fingerprint, view, self._threshold)
             if view.state == b"k" and found:  # not a copy yet, because a reply was lost
                 await self._depose_page(other, found, view, answer.page, asked.deadline)
-            return answer._replace(replaces=view.url or None)
+            return answer._replace(replaces=view.shown_url or None)
         original = answer.page
         view = (await self._view_pages([original], asked.deadline))[original]
         # A failover may have given the number to another page.
         stands = view.state == b"k" and not asked.wins(view) and not asked.displaces(view)
         if stands and await self._is_still_copy(asked, view):
-            return answer._replace(duplicate_of=view.url, unconfirmed=asked.is_unconfirmed(view))
+            unconfirmed = asked.is_unconfirmed(view)
+            return answer._replace(duplicate_of=view.shown_url, unconfirmed=unconfirmed)
         attempt.lost = original
         return None
 

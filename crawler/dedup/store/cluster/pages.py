@@ -13,10 +13,12 @@ from ...candidates import Evidence, Rule
 from ...fingerprint import Fingerprint
 from ...sketches.lsh import TABLE_KEY_BITS
 from ...sketches.odd import OddSketch
+from ..messages import ANSWER_BYTES
 from .claims import Place
 
 _KEY_MASK = (1 << TABLE_KEY_BITS) - 1
-_VIEW = struct.Struct(">cI8sI12sBH4sBI4sBH")  # as in lua/look.lua
+_FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
+_VIEW = struct.Struct(">cI8sI12sBH4sBI4sBHH")  # as in lua/look.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class View(NamedTuple):
     local number of the attempt that is about to replace the page. ``born`` is the age of that
     attempt, or of a pending page. ``page`` is the fingerprint, ``rank`` decides between copies,
     ``canonical`` is the table key of the URL that takes the page's place, and ``last_seen`` is in
-    seconds since 1970. ``is_wanted`` means that a person wants the page kept.
+    seconds since 1970. ``is_wanted`` means that a person wants the page kept. ``shown_url`` is the
+    URL as it was fetched.
     """
 
     state: bytes
@@ -73,12 +76,13 @@ class View(NamedTuple):
     url: str = ""
     last_seen: int = 0
     is_wanted: bool = False
+    shown_url: str = ""
 
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
     """Read a shard's reply about a page."""
     if reply[:1] in (b"g", b"c"):
-        return View(reply[:1], url=reply[1:].decode("utf-8", "replace"))
+        return View(reply[:1], shown_url=reply[1:].decode("utf-8", "replace"))
     (
         state,
         other,
@@ -93,11 +97,14 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
         own,
         rank_size,
         size,
+        fetched_size,
     ) = _VIEW.unpack_from(reply)
     url_at = _VIEW.size + rank_size
-    at = url_at + size
+    fetched_at = url_at + size
+    at = fetched_at + fetched_size
     rank = reply[_VIEW.size : url_at]
-    url, sketch = reply[url_at:at].decode("utf-8", "replace"), reply[at:]
+    url, sketch = reply[url_at:fetched_at].decode("utf-8", "replace"), reply[at:]
+    shown = reply[fetched_at:at].decode("utf-8", "replace") or url
     cut = max(0, len(sketch) - odd_bytes)
     bands, odd = sketch[:cut], sketch[cut:]
     if len(bands) % 4:  # the record is cut
@@ -105,7 +112,29 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
     page = Fingerprint(exact, words, bands, sketches, own)
     gone, is_wanted = bool(flags & 1), flags >= 2
-    return View(state, other, born, page, rank, canonical, gone, url, last_seen, is_wanted)
+    return View(state, other, born, page, rank, canonical, gone, url, last_seen, is_wanted, shown)
+
+
+class Found(NamedTuple):
+    """The record of a URL; see lua/find.lua. ``answer`` is packed, without a URL."""
+
+    answer: bytes
+    shown_url: str
+    number: int
+    first_seen: int
+    last_seen: int
+    words: int
+    gone: int
+    exact: bytes
+
+
+def read_found(reply: bytes) -> Found | None:
+    """Read a shard's reply about a URL; None if it was never seen."""
+    if not reply:
+        return None
+    end = _FOUND.size + ANSWER_BYTES
+    shown = reply[end:].decode("utf-8", "replace")
+    return Found(reply[_FOUND.size : end], shown, *_FOUND.unpack_from(reply))
 
 
 class Resemblance(NamedTuple):

@@ -66,7 +66,7 @@ class SpreadSettlement(SpreadBeginning):
         if answer is None or view is None:
             return answer
         unconfirmed = not begun.is_to_be_dropped and begun.asked.is_unconfirmed(view)
-        return answer._replace(duplicate_of=view.url or None, unconfirmed=unconfirmed)
+        return answer._replace(duplicate_of=view.shown_url or None, unconfirmed=unconfirmed)
 
     def _pack_decision(
         self,
@@ -123,7 +123,7 @@ class SpreadSettlement(SpreadBeginning):
                 for number, resemblance in won.items()
             )
         )
-        return answer._replace(replaces=views[first].url or None)
+        return answer._replace(replaces=views[first].shown_url or None)
 
     async def _contest_pages(
         self, begun: Begun, numbers: Sequence[int], views: Mapping[int, View]

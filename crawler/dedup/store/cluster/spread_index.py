@@ -6,7 +6,6 @@ docs/research/cluster-protocol.md explains the protocol and why it is correct.
 from __future__ import annotations
 
 import asyncio
-import struct
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
@@ -39,13 +38,12 @@ from ..server.faults import explain_faults
 from .attempts import Asked, Attempt
 from .claims import Place
 from .overlap import SpreadOverlap
-from .pages import Spread, View
+from .pages import Spread, View, read_found
 from .shards import Call, Shards, Terms
 from .slot import head_keys, try_again
 
 _LEASE = 0.5  # share of the timeout: a check that waits for a dead worker has the rest to decide
 _TABLES = {b"e": "exact", b"b": "band", b"a": "anchor"}
-_FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
 
 class SpreadIndex(SpreadOverlap, Store):
@@ -167,15 +165,23 @@ class SpreadIndex(SpreadOverlap, Store):
             return None
         shard = self._spread.shard_of(url)
         reply = await self._ask_one(Call("find", shard, self.url_key(url) + url.encode()))
-        if not reply:
+        found = read_found(reply)
+        if found is None:
             return None
-        _, *rest = _FOUND.unpack_from(reply)
-        answer = self._read_answer(shard, reply[_FOUND.size :])
+        answer = self._read_answer(shard, found.answer)
         if answer.standing in ("exact", "near"):
             view = (await self._view_pages([answer.page]))[answer.page]
             stands = view.state == b"k"
-            answer = answer._replace(duplicate_of=view.url if stands else None)
-        return StoredPage(answer, *rest)
+            answer = answer._replace(duplicate_of=view.shown_url if stands else None)
+        return StoredPage(
+            answer,
+            found.shown_url,
+            found.first_seen,
+            found.last_seen,
+            found.words,
+            found.gone,
+            found.exact,
+        )
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """See :meth:`RedisIndex.gone`."""
@@ -238,7 +244,8 @@ class SpreadIndex(SpreadOverlap, Store):
         ]
         pages: list[int] = []  # the original of each URL; 0: not known, -1: the URL is kept
         for reply in await self._ask_all(calls):
-            answer = unpack_answer(reply[_FOUND.size :]) if reply else None
+            found = read_found(reply)
+            answer = unpack_answer(found.answer) if found else None
             is_copy = answer is not None and answer.standing in COPIES
             pages.append(answer.page if answer and is_copy else -bool(answer))
         views = await self._view_pages(sorted({page for page in pages if page > 0}))

@@ -278,8 +278,7 @@ end
 local function decide(page, known, before, number, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
-  local size = #page.url + #page.bands + odd_size + #page.rank + #(page.more.anchors or '')
-  local meta = {id = number or new_number(size),
+  local meta = {id = number or new_number(bytes_of(page, odd_size)),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
     exact = page.exact, sketch = '', level = level, sampled = sampled, rank = page.rank}
@@ -291,6 +290,7 @@ local function decide(page, known, before, number, url_place, families)
   else
     kept_record(meta, page, found, known, known and not known.rep and before)
   end
+  note_fetched(meta, page, known)
   write_record(meta) -- first, because it fails if a key is foreign: entries would have no record
   add(meta.id, unpack(url_place, 1, 4))
   grow('url', URLS)
@@ -343,10 +343,10 @@ local function check(page, families)
   return decide(page, meta, before, same_text and not meta.rep and meta.id, place, families)
 end
 
--- Whether the page names another page of the index as canonical.
-local function knows_canonical(page)
+-- The record of the page that the page names as canonical, nil or false if there is none.
+local function canonical_of(page)
   local meta = page.more.named and find_url(page.more.named, page.more.named_key)
-  return meta and meta.last_seen >= oldest
+  return meta and meta.last_seen >= oldest and meta
 end
 
 load_state()
@@ -362,7 +362,7 @@ local function check_all()
     names_of[keys] = names_of[keys] or band_names(keys)
     page.wish = overridden and redis.call('HGET', OVERRIDES, page.url)
     local meta = check(page, names_of[keys])
-    local said = full_answer(meta, knows_canonical(page) and CANONICAL_KNOWN, page.wish ~= 'drop' and page.crawl)
+    local said = full_answer(meta, page.wish ~= 'drop' and page.crawl, canonical_of(page))
     local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
     if page.more.anchors and page.wish ~= 'keep' then -- otherwise the override has decided
       replies[#replies + 1] = {said, news or '', overlapping(anchor_keys(page), meta.id, oldest)}

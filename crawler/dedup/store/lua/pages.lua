@@ -10,7 +10,7 @@
 --   when the page was seen (4), 0 for now: a check that got no answer is repeated later; table key of
 --     the page's canonical URL (4); flags (1): 1 the page takes the place of its original, 2 it gives
 --     its own place to its canonical URL, 4 its text may have been cut before the check, 8 it has
---     anchors
+--     anchors, 16 it was fetched under another spelling of its URL
 --   when the crawl began (4), 0 if the check belongs to no crawl; the time from which on earlier visits
 --     are doubtful (4), 0 if none are; the page's own content (4), see records.lua
 --   number of known entries of the log of its host's template (2), 65535 if no entries are wanted; bytes
@@ -22,11 +22,12 @@
 --     byte, is kept; an empty rank is the largest
 --   of a page with anchors: bytes of the anchors that the index stores (2), bytes of the table keys of
 --     the other anchors (2); the stored anchors, as in records.lua; the table keys of the others (4 each)
+--   of a page with another spelling: its bytes (2), the spelling as in records.lua
 --   an odd sketch for each level that a duplicate could have, the page's own level first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
 local MAX_HOST_COUNTS = 100000 -- from this number on, new hosts are counted together
-local CUT, ANCHORED = 4, 8 -- flags of a page
+local CUT, ANCHORED, SPELLED = 4, 8, 16 -- flags of a page
 local NO_TEMPLATE = 65535 -- in place of the number of known entries: no entries are wanted
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
@@ -49,10 +50,15 @@ local function read_page(packed)
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
   local rank, preferred = take(rank_size), flags % 2 == 1
   local anchors, other_keys
-  if flags >= ANCHORED then
+  if flags % SPELLED >= ANCHORED then
     local anchors_size, keys_size
     anchors_size, keys_size, at = unpack_at('>I2I2', packed, at)
     anchors, other_keys = take(anchors_size), take(keys_size)
+  end
+  local fetched
+  if flags >= SPELLED then
+    fetched, at = unpack_at('>I2', packed, at)
+    fetched = take(fetched)
   end
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   local more = NONE -- fields that few pages have
@@ -60,13 +66,20 @@ local function read_page(packed)
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
       doubtful = doubtful > 0 and doubtful, is_cut = flags % ANCHORED >= CUT, anchors = anchors,
-      other_keys = other_keys}
+      other_keys = other_keys, fetched = fetched}
   end
   return {url_key = url_key, token = token, words = words, exact = exact, rank = preferred and CHOSEN or rank,
     seen = math.max(seen, crawl), preferred = preferred, yields_to = flags % CUT >= 2 and canonical,
     more = more,
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
+end
+
+-- The bytes that the record of a page takes beyond MORE_BYTES; odd_size is the bytes of an odd sketch.
+local function bytes_of(page, odd_size)
+  local fetched = page.more.fetched
+  return #page.url + (fetched and 2 + #fetched or 0) + #page.bands + odd_size + #page.rank
+    + #(page.more.anchors or '')
 end
 
 -- The table keys of all anchors of a page, 4 bytes each.
@@ -152,11 +165,20 @@ local function count(page, meta, similarity, times)
   end
 end
 
+-- Notes the spelling under which a page was fetched. Within a crawl the first one stays, because the item of
+-- a repeated page is dropped.
+local function note_fetched(meta, page, known)
+  local fetched = page.more.fetched
+  if meta.last == 'r' then fetched = known.fetched end
+  if fetched or meta.fetched then meta.fetched = fetched end
+end
+
 -- Notes that a page was checked again with the same text: the standing verdict stays.
 local function touch(meta, page)
   if meta.token == page.token then return end
   meta.last, meta.last_seen, meta.token = as_before(page, meta), later(page.seen, meta), page.token
   meta.gone = still_gone(page, meta)
+  note_fetched(meta, page, meta)
   if not meta.rep then
     if meta.rank ~= CHOSEN then meta.rank = page.rank end
     meta.canonical = page.yields_to or nil

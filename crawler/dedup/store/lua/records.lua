@@ -5,11 +5,15 @@
 -- piece and which the server's allocator does not round up; the list's remaining numbers are skipped.
 --
 -- A record is: bytes of its fields, plus 64 times the number of its URL's beginning in BEGINNINGS,
--- 0 if the URL has no such beginning (1); bytes of the rest of the URL (2); the fields; the rest of the
--- URL; of a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4)
--- and data on the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
+-- 0 if the URL has no such beginning (1); bytes of the rest of the URL, plus FETCHED if the page was fetched
+-- under another spelling of it (2); the fields; the rest of the URL; the other spelling, if any: its bytes (2),
+-- how many bytes at the beginning (2) and at the end (1) it shares with the whole URL, what is between them; of
+-- a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4) and data on
+-- the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
 
 local SIZES = '>BI2'
+local FETCHED = 32768 -- more than the bytes of any URL
+local LEAST_FETCHED = 3 -- bytes of another spelling
 local BEGINNINGS = {'https://www.', 'https://', 'http://'}
 local LAST_SEEN = 10 -- position of this field in a record
 local SLOTS = 48 -- records in a block
@@ -73,13 +77,21 @@ local function unpack_record(id, packed)
   local beginning, said_end = floor(size / 64), at + size % 64
   local tail = math.max(0, size % 4 - 1) -- number of the last fields, for rank and anchors
   local url_at = said_end + (tail > 0 and byte(packed, said_end - 1) or 0)
-  assert(#packed >= url_at + url_size - 1)
+  local rest_at, fetched = url_at + url_size % FETCHED, nil
+  if url_size >= FETCHED then
+    local fetched_size
+    url_size, fetched_size, rest_at = url_size - FETCHED, unpack_at('>I2', packed, rest_at)
+    assert(fetched_size >= LEAST_FETCHED)
+    fetched, rest_at = string.sub(packed, rest_at, rest_at + fetched_size - 1), rest_at + fetched_size
+  end
+  assert(#packed >= rest_at - 1)
   local url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
   local standing, last, first_seen, last_seen, token, url_key, words, exact, level, sampled, more =
     struct.unpack(BASE, packed, at)
-  local meta = {id = id, url = url, sketch = string.sub(packed, url_at + url_size), standing = standing,
+  local meta = {id = id, url = url, sketch = string.sub(packed, rest_at), standing = standing,
     last = last, first_seen = first_seen, last_seen = last_seen, token = token, url_key = url_key,
     words = words, exact = exact, level = level, sampled = sampled}
+  if fetched then meta.fetched = fetched end
   if IS_COPY[standing] then
     meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, more)
     if at < said_end then meta.gone = struct.unpack(COPY_MORE, packed, at) end
@@ -142,7 +154,19 @@ local function packed_record(meta)
       break
     end
   end
-  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rank .. rest .. anchors .. meta.sketch
+  local url_size = #rest
+  if meta.fetched then
+    url_size, rest = url_size + FETCHED, rest .. pack('>I2', #meta.fetched) .. meta.fetched
+  end
+  return struct.pack(SIZES, #said + 64 * number, url_size) .. said .. rank .. rest .. anchors .. meta.sketch
+end
+
+-- The URL of a page as it was last fetched, for people; its record is known by `url`.
+local function shown_url(meta)
+  if not meta.fetched then return meta.url end
+  local first, last = unpack_at('>I2B', meta.fetched)
+  return string.sub(meta.url, 1, first) .. string.sub(meta.fetched, LEAST_FETCHED + 1)
+    .. string.sub(meta.url, #meta.url - last + 1)
 end
 
 -- Writes the record of a page that has none.
@@ -361,16 +385,20 @@ local function pack_answer(meta, flags)
     (flags or 0) + (is_gone(meta) and GONE or 0))
 end
 
--- The same answer, then a URL: of a copy, the URL of its original; of a page that took another page's place
--- at the last check (flag REPLACES), the other's URL; else nothing. UNCONFIRMED: the original was last seen
+-- The same answer, then URLs as fetched: of `named`, the record of the page that this one names as canonical,
+-- after its bytes (2; flag CANONICAL_KNOWN); of a copy, the URL of its original; of a page that took another
+-- page's place at the last check (flag REPLACES), the other's URL. UNCONFIRMED: the original was last seen
 -- before the crawl began.
-local function full_answer(meta, flags, crawl)
+local function full_answer(meta, crawl, named)
+  local flags, canonical, url = named and CANONICAL_KNOWN or 0, named and shown_url(named) or '', ''
+  if named then canonical = pack('>I2', #canonical) .. canonical end
   if meta.rep then
     local original = original_of(meta, 0)
-    if original and original.last_seen < (crawl or 0) then flags = (flags or 0) + UNCONFIRMED end
-    return pack_answer(meta, flags) .. (original and original.url or '')
+    if original and original.last_seen < (crawl or 0) then flags = flags + UNCONFIRMED end
+    url = original and shown_url(original) or ''
+  elseif (meta.replaces or 0) > 0 and not IS_AGAIN[meta.last] then
+    local loser = read_record(meta.replaces, 0)
+    flags, url = flags + REPLACES, loser and shown_url(loser) or ''
   end
-  if (meta.replaces or 0) == 0 or IS_AGAIN[meta.last] then return pack_answer(meta, flags) end
-  local loser = read_record(meta.replaces, 0)
-  return pack_answer(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
+  return pack_answer(meta, flags) .. canonical .. url
 end

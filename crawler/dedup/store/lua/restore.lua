@@ -10,8 +10,8 @@
 -- seen (4 each); table key of the URL (4); words (4); exact hash (12); level (1); sampled (2);
 -- number of the original (4), 0 if there is none; differing bits (2) and sampled shingles of the
 -- original (2); gone (4), table key of the canonical URL (4), page replaced (4), own content (4); bytes of
--- the URL (2), of the anchors (2), of the band keys (2) and of the rank (1); rank, URL, anchors and band keys as in
--- records.lua, odd sketch
+-- the URL (2), of another spelling (2), 0 if there is none, of the anchors (2), of the band keys (2) and of the
+-- rank (1); rank, URL, spelling, anchors and band keys as in records.lua, odd sketch
 --
 -- Returns for each page its number and 1; or, without a change, the number of the page that already has
 -- this URL, and 0. This number is 0 if that page has another text, because copies of the restored page
@@ -22,7 +22,7 @@ load_state()
 local refused = out_of_numbers(#ARGV)
 if refused then return refused end
 local NO_TOKEN = string.rep('\0', 4)
-local PAGE = '>I4c1c1I4I4c4I4c12BI2I4I2I2I4c4I4c4I2I2I2B'
+local PAGE = '>I4c1c1I4I4c4I4c12BI2I4I2I2I4c4I4c4I2I2I2I2B'
 
 local function list(meta, bands)
   if meta.words > 0 then
@@ -40,21 +40,24 @@ local function list(meta, bands)
 end
 
 local function restore(packed)
-  local meta, url_size, anchors_size, bands_size, rank_size, at = {token = NO_TOKEN}, 0, 0, 0, 0, 0
+  local meta, url_size, fetched_size, anchors_size, bands_size, rank_size, at = {token = NO_TOKEN}, 0, 0, 0, 0, 0, 0
   meta.id, meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.url_key, meta.words,
     meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled, meta.gone,
-    meta.canonical, meta.replaces, meta.own, url_size, anchors_size, bands_size, rank_size, at = struct.unpack(PAGE, packed)
+    meta.canonical, meta.replaces, meta.own, url_size, fetched_size, anchors_size, bands_size, rank_size, at =
+    struct.unpack(PAGE, packed)
   meta.rank = string.sub(packed, at, at + rank_size - 1)
   at = at + rank_size
   local url = string.sub(packed, at, at + url_size - 1)
   at = at + url_size
+  if fetched_size > 0 then meta.fetched = string.sub(packed, at, at + fetched_size - 1) end
+  at = at + fetched_size
   meta.url, meta.anchors = url, string.sub(packed, at, at + anchors_size - 1)
   meta.sketch = string.sub(packed, at + anchors_size)
   local bands = string.sub(meta.sketch, 1, bands_size)
   local known, ids, name, tag, bucket = find_url(url, meta.url_key)
   if known then return {known.exact == meta.exact and known.id or 0, 0} end
   if meta.id == 0 then
-    meta.id = new_number(#url + #meta.sketch + rank_size + anchors_size)
+    meta.id = new_number(#url + fetched_size + 2 + #meta.sketch + rank_size + anchors_size)
   elseif meta.id >= state.next then
     take_number(meta.id)
   end

@@ -74,7 +74,7 @@ local function begin(item)
   uncount(meta, page, gone)
   local is_renewed = same_text and not meta.rep and meta.token ~= CONTESTED and not is_settled(page, meta, odd_size)
   if same_text and has_other_heading(page, meta) then same_text = false end
-  local id = new_number(#page.url + #page.bands + odd_size + #page.rank + #(page.more.anchors or ''))
+  local id = new_number(bytes_of(page, odd_size))
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0)
     + (is_renewed and RENEWED or 0),

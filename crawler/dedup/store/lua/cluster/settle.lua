@@ -52,6 +52,7 @@ local function settle(item)
     meta.replaces, meta.own = replaces, page.own
     meta.sketch, meta.anchors = page.bands .. string.sub(page.odd, 4), page.more.anchors
   end
+  note_fetched(meta, page, old)
   write_record(meta) -- first, because it fails if a key is foreign
   if not copy then state.kept = state.kept + 1 end
   local rest = old and bury(old) or ''
