@@ -37,6 +37,7 @@ PAGES: Final = pa.schema(
         ("position", pa.int64()),
         ("piece", pa.int64()),
         ("url", pa.string()),
+        ("fetched", pa.string()),
         ("exact", pa.binary()),
         ("words", pa.int64()),
         ("bands", pa.list_(pa.int64())),
@@ -74,7 +75,8 @@ def read_pages(
 
     A record that cannot be read is a row with a fault and without an exact hash. If the rest of a
     damaged file cannot be read, the row has no URL either. A record that is not a page is a row
-    with neither hash nor fault, and the reason in place of the URL.
+    with neither hash nor fault, and the reason in place of the URL. ``fetched`` is the URL that is
+    shown, if it is not the one by which an index would know the page.
     """
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())
@@ -89,7 +91,8 @@ def read_pages(
                 page = one.page.complete(next(fingerprints), fingerprinter, config)
                 rank = one.page.rank(config, page.words) or None
                 cells = (*cells_of(page, one.url or ""), rank)
-            rows_found.append((one.position, one.piece, one.url, *cells, one.fault))
+            place = one.position, one.piece, one.url, one.fetched or None
+            rows_found.append((*place, *cells, one.fault))
         yield _make_batch(rows_found, PAGES)
 
 

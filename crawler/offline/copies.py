@@ -152,27 +152,32 @@ def list_duplicates(
     gone = dropped.select(F.col("new").alias("text"), F.lit(True).alias("gone"))
     placed = (
         pages.where("words > 0")
-        .select("position", "piece", "url", "exact")
+        .select("position", "piece", "url", shown_url(), "exact")
         .join(texts.select("exact", "text"), "exact")
         .join(gone, "text", "left")
     )
     none = [F.lit(0).alias(name) for name in ("odd_bits", "members", "stored_members", "level")]
     exact = placed.where("gone is null and position > text").select(
-        "position", "piece", "url", F.lit("exact").alias("kind"),
+        "position", "piece", "url", "shown", F.lit("exact").alias("kind"),
         F.col("text").alias("cluster"), F.lit(1.0).alias("similarity"), *none
     )  # fmt: skip
     near = placed.where("gone").join(_best_originals(edges, dropped), "text").where(
         "position > cluster and (until is null or position <= until)"
     ).select(
-        "position", "piece", "url", F.lit("near").alias("kind"), "cluster", "similarity",
+        "position", "piece", "url", "shown", F.lit("near").alias("kind"), "cluster", "similarity",
         "odd_bits", "members", "stored_members", "level"
     )  # fmt: skip
-    named = originals.select(F.col("position").alias("cluster"), F.col("url").alias("duplicate_of"))
-    is_same = (F.col("kind") == "exact") & (F.col("url") == F.col("duplicate_of"))
+    named = originals.select(
+        F.col("position").alias("cluster"), F.col("url").alias("known"),
+        shown_url().alias("duplicate_of")
+    )  # fmt: skip
+    is_same = (F.col("kind") == "exact") & (F.col("url") == F.col("known"))
     joined = (
         exact.union(near)
         .join(named, "cluster")
         .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
+        .withColumn("url", F.col("shown"))
+        .drop("shown", "known")
     )
     task = partial(columns.with_intervals, bits=bits)
     schema = (
@@ -211,9 +216,16 @@ def list_clusters(duplicates: DataFrame, pages: DataFrame, files: DataFrame) -> 
     from pyspark.sql import functions as F
 
     counts = duplicates.groupBy("cluster").agg(F.count("*").alias("copies"))
-    named = pages.select(F.col("position").alias("cluster"), "url", "piece")
+    named = pages.select(F.col("position").alias("cluster"), shown_url().alias("url"), "piece")
     rows = counts.join(named, "cluster").select("cluster", "piece", "url", "copies")
     return _name_places(rows, "cluster", files).orderBy("cluster")
+
+
+def shown_url() -> Column:
+    """The URL of a page as its record has it."""
+    from pyspark.sql import functions as F
+
+    return F.coalesce("fetched", "url").alias("shown")
 
 
 def _name_places(rows: DataFrame, position: str, files: DataFrame) -> DataFrame:

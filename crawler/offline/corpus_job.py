@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Version of the work in a folder; a run does not resume work of another version.
-_LAYOUT: Final = 6
+_LAYOUT: Final = 7
 _RESULTS: Final = ("duplicates", "clusters", "contained", "kept")
 # Settings without effect on decisions: the address of the index, and the use of verdicts.
 _WITHOUT_EFFECT: Final = frozenset(
@@ -46,8 +46,8 @@ _PIECES: Final = (
     "number long, path string, start long, `end` long, size long, name string, content binary"
 )
 _PAGES: Final = (
-    "position long, piece long, url string, exact binary, words long, bands array<long>, "
-    "odd binary, own binary, anchors binary, rank binary, fault string"
+    "position long, piece long, url string, fetched string, exact binary, words long, "
+    "bands array<long>, odd binary, own binary, anchors binary, rank binary, fault string"
 )
 
 

@@ -68,4 +68,5 @@ def _cells_of(record: PageRecord) -> dict[str, object]:
     names = ("exact", "words", "bands", "odd", "own", "anchors")
     page = replace(record.fingerprint, anchors=record.anchors)
     cells = dict(zip(names, cells_of(page, record.url), strict=True))
-    return {"position": record.number - _NUMBERS, "url": record.url, **cells}
+    urls = {"url": record.url, "fetched": record.fetched or None}
+    return {"position": record.number - _NUMBERS, **urls, **cells}

@@ -18,6 +18,7 @@ from ..dedup.sketches.odd import OddSketch
 from ..dedup.store.layout import NO_KEY
 from ..dedup.store.records import PageRecord
 from .columns import read_odd
+from .copies import shown_url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +52,7 @@ def contained_pages(
     )
     order = Window.partitionBy("new").orderBy(F.desc("hits"), F.desc("stored"))
     likeliest = pairs.withColumn("rank", F.row_number().over(order)).where(f"rank <= {_LATEST}")
-    urls = pages.select(F.col("position").alias("text"), "url")
+    urls = pages.select(F.col("position").alias("text"), "url", shown_url())
     known = kept.join(urls, "text")
 
     def named(name: str) -> DataFrame:
@@ -64,8 +65,8 @@ def contained_pages(
         partial(measure_shares, least=least, odd_bytes=odd_bytes),
         _SHARES,
     )
-    shorter = urls.select(F.col("text").alias("position"), "url")
-    longer = urls.select(F.col("text").alias("container"), F.col("url").alias("contained_in"))
+    shorter = urls.select(F.col("text").alias("position"), F.col("shown").alias("url"))
+    longer = urls.select(F.col("text").alias("container"), F.col("shown").alias("contained_in"))
     return (
         shares.join(shorter, "position")
         .join(longer, "container")

@@ -37,7 +37,9 @@ def pages(originals: int = 30) -> list[tuple[str, str]]:
             versions += [versions[-2], versions[1]]
         found += [text(one) for one in versions]
     found += ["only four words here", "", "only four words here", "", "Only four words, here!"]
-    return [(f"https://site{i % 7}.example/page/{i}", one) for i, one in enumerate(found)]
+    # Among them other spellings than those by which an index knows the pages.
+    paths = [f"page/{i}" if i % 5 else f"page%3D?n={i}&b=1" for i in range(len(found))]
+    return [(f"https://site{i % 7}.example/{paths[i]}", one) for i, one in enumerate(found)]
 
 
 def quoting() -> list[tuple[str, str]]:

@@ -134,7 +134,7 @@ def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
     files = [file for pattern in patterns for file in local_files(pattern)]
     cut = cut_pieces(files, piece_size(files))
     found = [one for piece in cut for one in pages_of(piece, PageReader(CONFIG))]
-    return [(one.url or "", one.text or "") for one in found if one.text is not None]
+    return [(one.shown_url or "", one.text or "") for one in found if one.text is not None]
 
 
 def verdicts(redis_url: str, pages: list[tuple[str, str]]) -> list[Verdict]:

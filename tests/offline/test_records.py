@@ -67,7 +67,7 @@ def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]
 def test_every_format_gives_its_pages(tmp_path: Path, name: str) -> None:
     """The same pages come out of every format, in order, those of WARC files without chrome."""
     found = found_in(corpora.write(tmp_path / name, PAGES))
-    assert [one.url for one in found] == [url for url, _ in PAGES]
+    assert [one.shown_url for one in found] == [url for url, _ in PAGES]
     is_html = name.startswith("a.warc") and ".wet" not in name
     expected = [strip_chrome(corpora.html(one)).text if is_html else one for _, one in PAGES]
     assert [one.text for one in found] == expected
@@ -154,7 +154,7 @@ def test_warc_records_that_are_no_pages_pass(tmp_path: Path) -> None:
     )  # fmt: skip
     found = found_in(path)
     urls = ["https://e.example/chunked", "https://e.example/last"]
-    assert [one.url for one in found] == urls
+    assert [one.shown_url for one in found] == urls
     assert found[0].text == found[1].text
 
 
@@ -289,7 +289,7 @@ def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> No
     assert found[-1].text is None
     assert all(one.text is not None for one in found[:-1])
     urls = [url for url, _ in PAGES]
-    assert [one.url for one in found[:-1]] == urls[: len(found) - 1]
+    assert [one.shown_url for one in found[:-1]] == urls[: len(found) - 1]
     assert len(found) > 1 or name.endswith(".parquet")  # whose key to all stands at its end
 
 
@@ -307,7 +307,7 @@ def test_a_parquet_file_is_copied_up_to_its_damage(tmp_path: Path) -> None:
     assert broken.url is None
     with open_output(str(copy)) as output:
         assert copy_records(whole(path), (), output) == len(pages) > 100
-    assert [one.url for one in found_in(copy)] == [one.url for one in pages]
+    assert [one.shown_url for one in found_in(copy)] == [one.shown_url for one in pages]
 
 
 @pytest.mark.parametrize("codec", ["NONE", "GZIP", "ZSTD"])
@@ -372,7 +372,7 @@ def test_parquet_texts_that_are_not_utf_8_cost_no_page(tmp_path: Path) -> None:
     }
     parquet.write_table(pa.table(pages), path)
     found = found_in(path)
-    assert [one.url for one in found] == pages["url"]
+    assert [one.shown_url for one in found] == pages["url"]
     assert [found[number].text for number in (299, 300)] == ["sentences of words", "a caf\ufffd"]
 
 
@@ -423,7 +423,7 @@ def test_compressed_lines_that_break_off_are_damaged(tmp_path: Path, name: str) 
         path.write_bytes(data[:-lost])
         *rest, broken = found_in(path)
         assert (broken.url, broken.text) == (None, None)
-        assert [one.url for one in rest] == [url for url, _ in PAGES][: len(rest)]
+        assert [one.shown_url for one in rest] == [url for url, _ in PAGES][: len(rest)]
         assert len(rest) >= len(PAGES) - 1
 
 
@@ -492,7 +492,7 @@ def test_a_warc_file_that_breaks_off_in_what_is_no_page_is_damaged(
     length = 2 * LIMIT if kind == b"response" else 100
     last = b"WARC/1.0\r\nWARC-Type: %s\r\nContent-Length: %d\r\n\r\nGET / HTTP" % (kind, length)
     path.write_bytes(path.read_bytes() + last)
-    assert [one.url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
+    assert [one.shown_url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.warc.gz", "a.warc.wet.gz"])
@@ -509,11 +509,13 @@ def test_a_damaged_member_of_a_gzip_file_costs_that_member(
         path.write_bytes(b"".join(parts))
         *rest, end = found_in(path)
         lost = broken - len(members) + len(PAGES)  # a WARC file begins with what is no page
-        assert [one.url for one in rest] == [url for url, _ in PAGES[:lost] + PAGES[lost + 1 :]]
+        assert [one.shown_url for one in rest] == [
+            url for url, _ in PAGES[:lost] + PAGES[lost + 1 :]
+        ]
         assert (end.url, end.text) == (None, None)
         with open_output(str(copy)) as output:
             copy_records(whole(path), (), output)
-        assert [one.url for one in found_in(copy)] == [one.url for one in rest]
+        assert [one.shown_url for one in found_in(copy)] == [one.shown_url for one in rest]
 
 
 def _records_of(path: Path) -> list[bytes]:
@@ -579,7 +581,7 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
 def test_texts_without_an_address_are_known_by_their_places(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two", "url": "u"}\n{"text": "three"}\n')
-    assert [one.url for one in found_in(path)] == [f"{path}:0", "u", f"{path}:44"]
+    assert [one.shown_url for one in found_in(path)] == [f"{path}:0", "u", f"{path}:44"]
     assert [one.text for one in found_in(path, scope="host")] == [None, "two", None]
 
 
@@ -587,7 +589,7 @@ def test_garbage_behind_a_gzip_file_costs_no_line(tmp_path: Path) -> None:
     """All lines before the damage are read, though one read of the file could give all of them."""
     path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
     path.write_bytes(path.read_bytes() + b"garbage")
-    assert [one.url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
+    assert [one.shown_url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...dedup.claims import claims_of, read_claims
+from ...dedup.identity import fetched_url
 from ...dedup.ranks import rank_of
 from ...dedup.scopes import field_scope, scope_of
 from .files import DAMAGED, OFFSET_BITS, Format, Piece, import_extra, known_format
@@ -195,9 +196,10 @@ def _page_of(url: str, found: MainText | str) -> Page:
 class Found(NamedTuple):
     """A record's position and page; the URL is in the form in which the index knows it.
 
-    A record that cannot be read has a `fault`, the reason, and no `page`. The position where a
-    damaged file ends has no `url` either. A record that is not a page has neither page nor fault,
-    and :class:`Left` in place of the URL.
+    ``fetched`` is the URL of the record, if it is another spelling. A record that cannot be read
+    has a `fault`, the reason, and no `page`. The position where a damaged file ends has no `url`
+    either. A record that is not a page has neither page nor fault, and :class:`Left` in place of
+    the URL.
     """
 
     position: int
@@ -205,6 +207,12 @@ class Found(NamedTuple):
     url: str | None
     page: Page | None
     fault: str | None = None
+    fetched: str = ""
+
+    @property
+    def shown_url(self) -> str | None:
+        """The URL as the record has it."""
+        return self.fetched or self.url
 
     @property
     def text(self) -> str | None:
@@ -230,7 +238,8 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
                 yield Found(position, piece.number, str(page), None)
             else:
                 url = config.identity(page.url)
-                yield Found(position, piece.number, url, page)
+                fetched = fetched_url(page.url, url)
+                yield Found(position, piece.number, url, page, fetched=fetched)
     except DAMAGED as error:
         yield Found(position + 1, piece.number, None, None, _describe_error(error))
 
