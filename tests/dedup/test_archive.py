@@ -172,12 +172,14 @@ def test_latest_text_only(path: Path) -> None:
 
 def test_oldest_goes_but_the_original_of_a_copy_stays(path: Path) -> None:
     """No more pages than asked for; what a late copy repeats counts as used with it."""
-    copy = Verdict(Kind.NEAR, "http://copy/", "http://0/", 0.9, 0.8, 1.0, 1)
-    pages: list[tuple[str, str, Verdict | None]] = [(f"http://{i}/", "x", None) for i in range(9)]
+    fetched = "http://0/%3D"  # as a verdict names it
+    copy = Verdict(Kind.NEAR, "http://copy/", fetched, 0.9, 0.8, 1.0, 1)
+    pages: list[tuple[str, str, Verdict | None]] = [(f"http://{i}/=", "x", None) for i in range(9)]
     write(path, [*pages, (copy.url, "x", copy), ("http://last/", "x", None)], limit=4)
     with Archive.open(path) as archive:
         left = set(archive.search("http://", 99))
-    assert left == {"http://0/", "http://8/", "http://copy/", "http://last/"}
+        assert archive.titles([fetched, "http://1/="]) == {fetched: "title of http://0/="}
+    assert left == {"http://0/=", "http://8/=", "http://copy/", "http://last/"}
 
 
 def test_a_page_costs_no_more_in_a_large_archive(

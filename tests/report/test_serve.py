@@ -75,6 +75,11 @@ def overrides(config: DedupConfig) -> dict[str, str]:
     return run(ask())
 
 
+async def override(config: DedupConfig, url: str) -> None:
+    async with DuplicateIndex.open(config) as index:
+        await index.override(url, "keep")
+
+
 @pytest.mark.parametrize("number", ["x", "-1", "0", "4294967296", "9" * 5000])
 def test_a_cluster_that_is_none(site: Served, number: str) -> None:
     """Whatever stands for its number, the answer is that there is none."""
@@ -570,6 +575,25 @@ def test_a_page_has_its_title(browser: Browser, config: DedupConfig) -> None:
         assert len(seen.page.inner_text("h1")) == 120
         seen.page.goto(site.root + "/page?url=https://b.example/")
         assert seen.page.inner_text("h1") == "https://b.example/"
+
+
+def test_pages_are_shown_as_they_were_fetched(config: DedupConfig) -> None:
+    """With their titles, texts and overrides, which are stored under their identities."""
+    urls = ["https://a.example/?b=2&a=1", "https://b.example/x%3D.html"]
+    near = text(changed(article(1), 5))
+    fill(config, [(urls[0], text(article(1)), "The story"), (urls[1], near, "The same")])
+    run(override(config, "https://b.example/x=.html"))
+    shown = [url.replace("&", "&amp;") for url in urls]
+    with served(config) as site:
+        for path in ("/decisions", "/cluster/1", "/search?q=example"):
+            answer = site.read(path).text
+            assert [url in answer for url in shown] == [True, True], path
+            assert "The same" in answer, path
+            assert ("override: keep" in answer) == ("search" not in path)
+        page = site.read("/page?" + urlencode({"url": "https://b.example/x=.html"})).text
+        assert [url in page for url in shown] == [True, True]
+        assert "override: keep" in page
+        assert page.count("<del>") == 5
 
 
 def test_a_copy_of_a_page_that_lost_its_place(config: DedupConfig) -> None:
