@@ -1,14 +1,14 @@
--- What the processes of one crawl tell each other of the pages that they have seen.
+-- Shares pages that were seen among the processes of one crawl.
 --
 -- KEYS[1]  "{namespace}:params", in the head shard
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  number of the crawl
 -- ARGV[3]  a name of the process
 -- ARGV[4]  ID of the last entry that it knows, 0 for none
--- ARGV[5…] JSON of pages that it tells of
+-- ARGV[5…] JSON of the pages that it shares
 --
--- Returns the ID of the last entry now, before these, and JSON of the pages that others of the crawl have told
--- of since.
+-- Returns the ID of the last entry before these pages, and JSON of the pages that other processes of the crawl
+-- have shared since ARGV[4].
 --
 -- The stream "seen" has the latest of all crawls.
 

@@ -1,21 +1,21 @@
--- What is known of the URLs of a site: its rules, and what people have said of them.
+-- Reads and changes the URL rules of a site: learnt ones, and those that people have decided.
 --
 -- KEYS[1]  "{namespace}:params", in the shard where the site is at home
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  the site
--- ARGV[4]  name of a feature of its URLs; nothing to read alone
--- ARGV[5]  JSON of what is known of the feature, '' for nothing more
--- ARGV[6]  1 if a person says so: what a person has said no crawl changes
+-- ARGV[4]  name of a feature of its URLs; missing to read only
+-- ARGV[5]  JSON of the rule for this feature, '' to remove it
+-- ARGV[6]  1 for a person's decision, which no crawl changes
 --
--- Returns the JSON of the site, an object by feature, as it was before; '' if there is none.
+-- Returns the JSON of the site's rules before the change, an object by feature; '' if there are none.
 --
--- The hash "rules" has for each site such an object.
+-- The hash "rules" has such an object for each site.
 
 local RULES = PREFIX .. 'rules'
 local MAX_RULES = 64 -- of a site
 local MAX_BYTES = 16384 -- of a site
-local MAX_SITES = 10000 -- then one is forgotten, which a crawl learns anew
+local MAX_SITES = 10000 -- beyond them one is forgotten, and learnt anew by the next crawl
 
 local site, name = ARGV[3], ARGV[4]
 local old = redis.call('HGET', RULES, site) or ''
