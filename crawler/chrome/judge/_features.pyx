@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""What :func:`.features.describe_blocks` does, compiled: one row after another.
+"""The compiled form of :func:`.features.describe_blocks`, one row after another.
 
-Both give the same numbers, which a test compares; what they mean and why stands there.
+A test compares the numbers of both; :mod:`.features` explains them.
 """
 
 from cpython.unicode cimport Py_UNICODE_TOLOWER
@@ -143,7 +143,7 @@ cdef int own(
     const int64_t[::1] linked,
     str title,
 ) except -1:
-    """Put what each block is by itself, but for its links and its depth, and what is summed."""
+    """Write each block's own features, except links and depth, and the columns to be summed."""
     cdef Py_ssize_t row, length
     cdef double words, prose, share, stops
     cdef double* sums
@@ -177,7 +177,7 @@ cdef const float[::1] of_page(
     const int64_t[::1] codes,
     const int64_t[::1] around,
 ):
-    """What the page is as a whole."""
+    """Features of the whole page, as `features._describe_page` returns them."""
     cdef Py_ssize_t n = rows.shape[0], i
     cdef const double* total = &upto[n, 0]
     cdef double held = max(total[WORDS], TINY), words, most = 0, depth = 0
@@ -186,7 +186,7 @@ cdef const float[::1] of_page(
     cdef double[:, ::1] tags = np.zeros((2, TAG_COUNT))
     cdef float[::1] found = np.empty(PAGE, np.float32)
     for i in range(n):
-        words = upto[i + 1, WORDS] - upto[i, WORDS]  # exact, for words are counted in halves
+        words = upto[i + 1, WORDS] - upto[i, WORDS]  # exact, as words are counted in halves
         most = max(most, words)
         depth += rows[i, 8]
         long_ones += words > LONG_WORDS
@@ -211,7 +211,7 @@ cdef const float[::1] of_page(
 
 
 cdef Py_ssize_t stops_of(str text) except -1:
-    """How many commas and ends of sentences; in Thai and Lao, spaces behind letters."""
+    """The number of commas and ends of sentences; in Thai and Lao, of spaces after letters."""
     cdef Py_ssize_t found = 0, at
     cdef Py_UCS4 char, before = 0
     for char in text:
@@ -223,7 +223,7 @@ cdef Py_ssize_t stops_of(str text) except -1:
 
 
 cdef double[:, ::1] of_names(flat, scores):
-    """What classes say, of each element: its own, the nearest one, all around it, the extremes."""
+    """For each element the scores of classes, as `features.describe_names` returns them."""
     cdef const int64_t[::1] kinds = flat.kinds, depths = flat.depths
     cdef int64_t[::1] outer = flat.outer.copy(), further = flat.outer.copy()
     cdef Py_ssize_t n = outer.shape[0], i
@@ -239,7 +239,7 @@ cdef double[:, ::1] of_names(flat, scores):
         found[i, 1] = found[i, 0] if names[kinds[i]] or not i else found[parent, 1]
         found[i, 3] = max(found[i, 0], found[parent, 3]) if i else found[i, 0]
         found[i, 4] = min(found[i, 0], found[parent, 4]) if i else found[i, 0]
-    while deepest:  # in the order in which numpy sums
+    while deepest:  # adds in the same order as numpy
         for i in range(n):
             sums[i] = total[i] + total[outer[i]]
             further[i] = outer[outer[i]]

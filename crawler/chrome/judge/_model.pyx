@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :mod:`.model` does, compiled: one tree after another, to the same numbers.
+"""The compiled form of :mod:`.model`, one tree after another, with the same numbers.
 
-The trees are trusted to be whole: weights are files of the package.
+Trees are not checked, because the weights are a file of the package.
 """
 
 from libc.math cimport exp, fabs
@@ -13,7 +13,7 @@ from . import model as by_numpy
 
 
 cdef enum:
-    SIDE_BY_SIDE = 16  # rows, whose questions overlap in the processor
+    SIDE_BY_SIDE = 16  # rows at a time, whose comparisons overlap in the processor
 cdef double DOUBT = by_numpy.DOUBT, MOST = by_numpy.MOST
 
 
@@ -56,7 +56,7 @@ def sum_votes(forest, const float[:, ::1] features, const int64_t[::1] rows):
     cdef int[SIDE_BY_SIDE] node
     cdef double[::1] found = np.zeros(n)
     for at in range(0, n, SIDE_BY_SIDE):
-        for i in range(SIDE_BY_SIDE):  # those beyond the end are asked like the last, for nothing
+        for i in range(SIDE_BY_SIDE):  # places beyond the end repeat the last row
             row_of[i] = &features[rows[min(at + i, n - 1)], 0]
         for tree in range(columns.shape[0]):
             column, limit = &columns[tree, 0], &limits[tree, 0]

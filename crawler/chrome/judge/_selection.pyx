@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""What :mod:`.selection` does to each page, compiled: without numpy's price for each call.
+"""The compiled form of :mod:`.selection`, without numpy's cost for each call.
 
-Both find the same but for rounding, which a test compares; what it is and why stands there.
+A test compares the results of both, which differ in rounding only; :mod:`.selection` explains them.
 """
 
 from libc.math cimport exp, log, pow, sqrt
@@ -88,7 +88,7 @@ def choose_blocks(likely, const double[::1] sizes):
         expect(expected, 1 - sure, chances, sizes, order)
     for i in range(n):
         if i + 1 < n and chance[order[i + 1]] == chance[order[i]]:
-            continue  # those as likely stay together
+            continue  # equally likely blocks stay together
         if expected[i] > best:
             best, least = expected[i], chance[order[i]]
     return likely >= least
@@ -101,7 +101,7 @@ cdef void expect(
     const double[::1] sizes,
     const int64_t[::1] order,
 ) noexcept:
-    """Add half of F1 for each number of blocks to keep, so often."""
+    """Add half of the expected F1, times `weight`, for each number of blocks to keep."""
     cdef Py_ssize_t n = order.shape[0], i
     cdef double wanted = 0, taken = 0, right = 0
     for i in range(n):

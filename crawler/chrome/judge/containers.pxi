@@ -1,4 +1,4 @@
-"""What the containers around a block hold, as `containers.columns` does; part of `_features.pyx`."""
+"""Features of containers, as in `containers.describe_containers`; part of `_features.pyx`."""
 
 cdef enum:
     WORDS, PROSE, LINKED, LENGTH, LINKS, BLOCKS, HEADS, SUMS  # columns
@@ -10,7 +10,7 @@ cdef double[REGIONS] REGION = by_numpy.REGIONS.ravel().tolist()
 
 
 cdef class Containers:
-    """What containers hold, and the smallest ones around each block that hold enough.
+    """Features of containers, and for each block the smallest ones around it of some sizes.
 
     `upto` are the sums of all blocks before each, of shape (blocks + 1, SUMS).
     """
@@ -20,7 +20,7 @@ cdef class Containers:
     cdef int64_t[:, ::1] levels
     cdef double[:, ::1] inside
     cdef int64_t[REGIONS] regions
-    cdef int64_t[::1] begun, ended  # at each block
+    cdef int64_t[::1] begun, ended  # by block, numbers of containers
 
     def __init__(self, flat, const double[:, ::1] upto):
         cdef const int64_t[::1] parents = flat.parents, twins = twins_of(flat)
@@ -47,7 +47,7 @@ cdef class Containers:
             held[10] = self.stops[i] / <double>n
             held[11] = log1p(twins[i])
             held[12] = log1p(inside[WORDS] * (twins[i] > FEW))
-            if i:  # the page holds enough always
+            if i:  # the page always holds enough
                 for k in range(LEVELS):
                     self.levels[i, k] = self.levels[parents[i], k]
                 for k in range(SIZE_LEVELS):
@@ -63,7 +63,7 @@ cdef class Containers:
                     self.regions[k] = i
 
     cdef void describe(self, Py_ssize_t row, int64_t within, float* out) noexcept:
-        """Put what holds a block there."""
+        """Write the features of the containers around a block."""
         cdef const float* held
         cdef int64_t container
         cdef Py_ssize_t k, i
@@ -85,7 +85,7 @@ cdef class Containers:
 
 
 cdef int64_t[::1] twins_of(flat):
-    """What `features.twins` returns."""
+    """The compiled form of `features.count_siblings`."""
     cdef const int64_t[::1] parents = flat.parents, holders = flat.holders, kinds = flat.kinds
     cdef Py_ssize_t n = parents.shape[0], i
     cdef int64_t number = len(flat.names)

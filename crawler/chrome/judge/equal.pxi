@@ -1,8 +1,8 @@
-"""What is equal among many numbers; part of `_features.pyx` and `_selection.pyx`."""
+"""Finds equal numbers; part of `_features.pyx` and `_selection.pyx`."""
 
 
 cdef int64_t[::1] first_equal(const int64_t[::1] numbers):
-    """What `features.first_equal` does, by a hash table of which at most half is used."""
+    """The compiled form of `features.first_equal`, with a hash table at most half full."""
     cdef Py_ssize_t n = numbers.shape[0], at
     cdef int64_t[::1] found = np.empty(n, np.int64)
     cdef int bits = 1

@@ -1,15 +1,15 @@
-"""What phrases tell of each block, as `phrases.columns` does; part of `_features.pyx`."""
+"""Features of phrases, as in `phrases.describe_phrases`; part of `_features.pyx`."""
 
 cdef int KINDS = len(phrases.KINDS), PHRASED = 4 * KINDS
 cdef Py_ssize_t READ = phrases.READ, MOST_WORDS = phrases.MOST_WORDS, FAR = phrases.FAR
 cdef Py_ssize_t FEWEST_LETTERS = phrases.LETTERS.start, MOST_LETTERS = phrases.LETTERS.stop - 1
 cdef Py_UCS4 UNSPACED = ord(phrases.UNSPACED)
-cdef int64_t BEGUN = 1 << 62  # of a first word: more may follow
+cdef int64_t BEGUN = 1 << 62  # flag of a first word, which a phrase may begin with
 cdef const float[::1] DISTANCES = phrases.DISTANCES
 
 
 cdef class Table:
-    """Kinds of phrases by their hashes, of which 64 bits tell all phrases apart."""
+    """Kinds of phrases by 64-bit hashes, which are different for all phrases."""
 
     cdef uint64_t[::1] hashes
     cdef int64_t[::1] kinds
@@ -17,7 +17,7 @@ cdef class Table:
 
     def __init__(self, dict table not None):
         cdef str phrase
-        # A phrase and its first word at most: half of the slots stay free.
+        # At most a phrase and its first word each, so half of the slots stay free.
         self.bits = (4 * len(table)).bit_length()
         self.hashes = np.zeros(1 << self.bits, np.uint64)
         self.kinds = np.zeros(1 << self.bits, np.int64)
@@ -49,7 +49,7 @@ cdef Table PHRASES = Table(phrases.PHRASES)
 
 
 cdef int of_phrases(float[:, ::1] rows, Py_ssize_t column, list texts) except -1:
-    """Put what phrases tell of each block, from `column` on."""
+    """Write the features of phrases for each block, from `column` on."""
     cdef Py_ssize_t n = rows.shape[0], row, kind
     cdef int64_t whole, begins
     cdef int64_t[::1] hits = np.empty(n, np.int64)
@@ -80,7 +80,7 @@ cdef int of_phrases(float[:, ::1] rows, Py_ssize_t column, list texts) except -1
 
 
 cdef int said(str text, int64_t* whole, int64_t* begins) except -1:
-    """Put what `phrases.said` returns."""
+    """Write what `phrases.phrase_kinds` returns."""
     cdef Py_ssize_t end = min(<Py_ssize_t>len(text), READ), at, words = 0, letters = 0
     cdef uint64_t code = 0
     cdef int64_t found = 0, by_letters = 0
@@ -113,7 +113,7 @@ cdef int said(str text, int64_t* whole, int64_t* begins) except -1:
 
 
 cdef inline uint64_t mixed(uint64_t code, Py_UCS4 char) noexcept:
-    """A hash of what came before and of one more character."""
+    """The hash of a text with one more character."""
     code = (code ^ <uint64_t>char) * 0x9E3779B97F4A7C15ULL
     return code ^ code >> 29
 

@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :class:`.signs.Words` does, compiled: no string of Python's for each word.
+"""The compiled form of :class:`.signs.Words`, without a Python string for each word.
 
-On pages of many sites most names are met for the first time.  Both find the same, which a test
-compares.
+In a crawl of many sites, most class names are new.  A test compares the results of both.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -20,14 +19,14 @@ cdef struct Entry:
     char word[LONGEST]
 
 cdef struct Slot:
-    uint32_t hashed  # other bits than those that say where it is
-    uint32_t number  # of its entry; 0: it is free
+    uint32_t hashed  # bits of the hash that do not decide the slot
+    uint32_t number  # of its entry; 0 if the slot is free
 
 
 cdef class Words:
-    """Values of words in a hash table of which less than half is used.
+    """Values of words in a hash table that is less than half full.
 
-    Most words that are asked for have no value: their slots, which caches can hold, tell that.
+    Most words have no value, which the slots alone tell; these are few enough for a cache.
     """
 
     cdef readonly object values
@@ -44,7 +43,7 @@ cdef class Words:
         while count < 2 * <uint64_t>len(values):
             count *= 2
         self.slots = <Slot*>calloc(count, sizeof(Slot))
-        self.entries = <Entry*>calloc(len(values) + 1, sizeof(Entry))  # the first: of no word
+        self.entries = <Entry*>calloc(len(values) + 1, sizeof(Entry))  # the first is for no word
         if self.slots == NULL or self.entries == NULL:
             raise MemoryError
         self.mask, self.values = count - 1, values
@@ -64,7 +63,7 @@ cdef class Words:
         free(self.entries)
 
     cdef Slot* slot(self, const char* word, Py_ssize_t size, uint64_t hashed) noexcept:
-        """Where the word is, or would be."""
+        """The slot of a word, or the free one where it would be."""
         cdef uint64_t place = hashed
         cdef Slot* slot
         cdef Entry* entry
@@ -126,9 +125,9 @@ cdef inline uint64_t hash_of(const char* word, Py_ssize_t size) noexcept:
 
 
 cdef Py_ssize_t next_word(const char** place, const char* end, char* word) noexcept:
-    """Put the next word there in lower case, as far as there is room; its size, 0: there is none.
+    """Write the next word in lower case, up to LONGEST letters; returns its size, 0 at the end.
 
-    That is what `[A-Z]?[a-z]+|[A-Z]+` matches.
+    A word is what `[A-Z]?[a-z]+|[A-Z]+` matches.
     """
     cdef const char* at = place[0]
     cdef const char* start

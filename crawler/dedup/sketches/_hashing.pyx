@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""What :mod:`.hashing`, :mod:`.fast`, :mod:`.odd` and :mod:`.lsh` do with numpy.
+"""The compiled form of functions in :mod:`.hashing`, :mod:`.fast`, :mod:`.odd` and :mod:`.lsh`.
 
-Compiled; both find the same, which a test compares; what it is and why stands there.
+A test compares the results of both; those modules explain them.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -19,7 +19,7 @@ cdef enum:
     LONGEST_WORD = 64
     JOINS = 8
     ORDER_BITS = 56
-    RANKS = 254  # of rounds, above a key's order: 0 is that of rounds long past, 255 of no key
+    RANKS = 254  # of rounds, in the high byte of a key: 0 for rounds long past, 255 for no key
 cdef uint64_t SPACES = 0x2020202020202020ULL
 cdef uint64_t MIX_1 = 0xBF58476D1CE4E5B9ULL, MIX_2 = 0x94D049BB133111EBULL
 cdef uint64_t EMPTY = 0xFFFFFFFFFFFFFFFFULL, ORDER = 0x00FFFFFFFFFFFFFFULL
@@ -61,10 +61,10 @@ def word_hashes(bytes encoded not None, seed, uint64_t salt):
 
 
 cdef inline uint64_t eight(const unsigned char* text, Py_ssize_t left) noexcept nogil:
-    """The next eight bytes as a number, the first its lowest, and spaces beyond the end."""
+    """The next eight bytes as a little-endian number, with spaces beyond the end."""
     cdef uint64_t found = SPACES
     cdef Py_ssize_t at
-    if left >= 8:  # compilers make one load of it
+    if left >= 8:  # compiled to one load
         return (
             <uint64_t>text[0] | <uint64_t>text[1] << 8 | <uint64_t>text[2] << 16
             | <uint64_t>text[3] << 24 | <uint64_t>text[4] << 32 | <uint64_t>text[5] << 40
@@ -76,7 +76,7 @@ cdef inline uint64_t eight(const unsigned char* text, Py_ssize_t left) noexcept 
 
 
 cdef inline int before_space(uint64_t eight) noexcept nogil:
-    """How many of eight bytes are before the first space (Hacker's Delight, 6-1)."""
+    """The number of bytes before the first space among eight (Hacker's Delight, 6-1)."""
     eight ^= SPACES
     eight = eight - 0x0101010101010101ULL & ~eight & 0x8080808080808080ULL
     return __builtin_ctzll(eight) >> 3 if eight else 8
@@ -110,7 +110,7 @@ def runs(const uint64_t[::1] tokens, Py_ssize_t size):
 
 
 def mix(uint64_t[::1] values):
-    """Put what is mixed of each value into its place."""
+    """Mix the bits of each value in place."""
     cdef Py_ssize_t at
     cdef uint64_t value
     for at in range(values.shape[0]):
@@ -121,7 +121,7 @@ def mix(uint64_t[::1] values):
 
 
 def unite(uint64_t[::1] values):
-    """Move the different ones of sorted values to the front; return how many they are."""
+    """Move the distinct ones of sorted values to the front; return their number."""
     cdef Py_ssize_t at, count = 0
     for at in range(values.shape[0]):
         values[count] = values[at]
@@ -135,7 +135,7 @@ cdef inline uint64_t stir(uint64_t value) noexcept nogil:
 
 
 def fast(const uint64_t[::1] shingles, const uint64_t[::1] factors):
-    """The fast similarity sketch of one text, of half as many values as there are factors."""
+    """The fast similarity sketch of one text; it has half as many values as there are factors."""
     cdef Py_ssize_t count = shingles.shape[0], bins = factors.shape[0] // 2, at, place
     cdef Py_ssize_t drawn = 0, left = bins
     values = np.empty(bins if count else 0, np.uint32)
@@ -159,7 +159,7 @@ def fast(const uint64_t[::1] shingles, const uint64_t[::1] factors):
         drawn += 1
     for place in range(bins):
         key = least[place]
-        if key == EMPTY:  # the last rounds
+        if key == EMPTY:  # left for the last rounds
             factor = factors[bins + place]
             for at in range(count):
                 key = min(key, shingles[at] * factor & ORDER)
@@ -168,7 +168,7 @@ def fast(const uint64_t[::1] shingles, const uint64_t[::1] factors):
 
 
 def odd(const uint64_t[::1] hashes, int level, Py_ssize_t bits):
-    """How many hashes end in so many zero bits, and their odd sketch."""
+    """The number of hashes that end in `level` zero bits, and their odd sketch."""
     if not 0 <= level < 64 or bits < 1:
         raise ValueError(f"no odd sketch has {bits} bits at level {level}")
     cdef Py_ssize_t members = 0, size = (bits + 7) // 8, at, place
