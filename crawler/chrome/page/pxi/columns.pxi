@@ -1,7 +1,7 @@
-"""What a walk gathers: numbers that become arrays, and the text of a block; for `_reader.pyx`."""
+"""Growing columns of numbers, and the text of a block; part of `_reader.pyx`."""
 
 cdef class Column:
-    """Numbers, one after another."""
+    """A growing column of numbers."""
 
     cdef int64_t* values
     cdef Py_ssize_t size, room
@@ -30,7 +30,7 @@ cdef class Column:
 
 
 cdef class Text:
-    """The UTF-8 of a block that has begun."""
+    """The text of the block that is being read, in UTF-8."""
 
     cdef char* bytes
     cdef Py_ssize_t size, room
@@ -67,8 +67,8 @@ cdef class Text:
         return PyUnicode_DecodeUTF8(self.bytes + start, self.size - start, b"replace")
 
     cdef int64_t squeeze(self) noexcept:
-        """Make every run of white space one space, with none at the ends; count the words."""
-        cdef char* bytes = self.bytes  # a write to these could change `self`, for all C knows
+        """Make each run of white space one space, strip the ends; return the number of words."""
+        cdef char* bytes = self.bytes  # for all C knows, a write to these could change `self`
         cdef Py_ssize_t size = self.size, at = 0, length = 0
         cdef int64_t words = 0
         cdef bint between = True
@@ -92,7 +92,7 @@ cdef class Text:
         return words
 
     cdef int white_before(self, Py_ssize_t end) noexcept:
-        """How many bytes the white space before a place has, of the kinds in `elements.WHITE`."""
+        """The number of bytes of `elements.WHITE` before a place."""
         cdef unsigned char last = self.bytes[end - 1]
         if last == 0xA0 and end > 1:
             return 2 * (<unsigned char>self.bytes[end - 2] == 0xC2)
@@ -111,7 +111,7 @@ cdef class Text:
                 return True
 
     cdef int64_t squeezed_from(self, Py_ssize_t start) noexcept:
-        """How many characters there are from `start` on, a run of white space counted as one."""
+        """The number of characters from `start` on, where a run of white space counts as one."""
         cdef int64_t length = 0
         cdef bint between = False
         cdef int space
@@ -133,7 +133,7 @@ cdef inline bint is_word(char char) noexcept:
 
 
 cdef inline int space_at(const char* text, Py_ssize_t left) noexcept:
-    """How many bytes the white space there has, 0 if it is none: where `str.split` parts words."""
+    """The bytes of the white space here, as `str.split` knows it; 0 if there is none."""
     cdef unsigned char first = text[0], second, third
     if 32 < first < 0x80:
         return 0

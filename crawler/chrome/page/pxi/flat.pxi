@@ -1,7 +1,7 @@
 """A page as columns; part of `_reader.pyx`."""
 
 cdef object flat(Walk found, bint too_deep):
-    """Return the page; containers are the elements of several blocks."""
+    """Return the page; containers are elements with several blocks."""
     cdef Column depths = Column(), within = Column()
     cdef Column firsts = Column(), ends = Column(), parents = Column(), holders = Column()
     cdef int64_t number, parent, container, first

@@ -1,7 +1,7 @@
-"""What is hidden within text, as `unseen.py` has it; part of `_reader.pyx`."""
+"""Hidden elements within text, as in `hidden.py`; part of `_reader.pyx`."""
 
 cdef int look(Walk found, xmlNode* node, bint link=False) except -1:
-    """Take note of an element within text that is hidden; of a link, if it numbers a line."""
+    """Note a hidden element within text, or a link that numbers a line."""
     cdef xmlAttr* attribute = node.properties
     cdef const char* name
     cdef bint unseen = False, apart = False, number = False
@@ -29,7 +29,7 @@ cdef int look(Walk found, xmlNode* node, bint link=False) except -1:
 
 
 cdef int end_unseen(Walk found) except -1:
-    """Leave out what is hidden, if such an element has begun, and if it is to be left out."""
+    """End a hidden element, if one has begun, and leave it out unless it is long."""
     if found.unseen == NULL:
         return 0
     cdef bint left_out

@@ -1,4 +1,4 @@
-"""What is asked of the nodes of a tree; part of `_reader.pyx`."""
+"""Reads nodes of a tree; part of `_reader.pyx`."""
 
 cdef inline bint is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
@@ -23,7 +23,7 @@ cdef str text_of(xmlNode* node):
 
 
 cdef bint hidden_by(xmlAttr* style) except -1:
-    """Whether a style attribute hides its element; most name nothing that could."""
+    """Whether a style attribute hides its element."""
     cdef const char* text
     if style.children != NULL and style.children.next == NULL and is_text(style.children):
         text = <const char*>style.children.content
@@ -37,7 +37,7 @@ cdef bint hidden_by(xmlAttr* style) except -1:
 
 
 cdef inline bint may_hold(xmlAttr* attribute, const char* one, const char* other) noexcept:
-    """Whether an attribute may have one of two words; in code, that of few elements has."""
+    """Whether an attribute may have one of two words; few elements have, even in code."""
     cdef xmlNode* text = attribute.children
     if text == NULL or text.next != NULL or not is_text(text):
         return True

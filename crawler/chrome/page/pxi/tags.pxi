@@ -1,6 +1,6 @@
-"""What is remembered of the tags of a page; part of `_reader.pyx`."""
+"""Remembers the tags of a page; part of `_reader.pyx`."""
 
-# Of each tag that means something.
+# For each tag that has a meaning.
 cdef dict MEANT = {
     tag: (elements.kind_of(tag), TAG_CODES.get(tag, OTHER), TAG_BITS.get(tag, 0))
     for tag in (*elements.TAGS, *TAG_CODES, *TAG_BITS)
@@ -8,28 +8,28 @@ cdef dict MEANT = {
 
 cdef enum:
     REMEMBERED_BITS = 8, REMEMBERED = 256  # tags; a power of two
-    TRIED = 8  # places for each: pages for people have some thirty tags
+    TRIED = 8  # places for each: ordinary pages have some thirty tags
 
 cdef struct Tag:
     const char* name
-    int action  # what the reader does at it
+    int action  # of the reader
     int64_t code, signs
 
 
 cdef class Tags:
-    """Found by where libxml2 keeps their names."""
+    """Tags by the addresses of their names in libxml2."""
 
     cdef Tag[REMEMBERED] known
-    cdef dict kinds  # by class, of each name of a tag
-    cdef list kinds_at  # of each tag that is remembered
+    cdef dict kinds  # for each tag, kinds by class
+    cdef list kinds_at  # the same for each remembered tag
 
     def __cinit__(self):
         self.kinds, self.kinds_at = {}, [None] * REMEMBERED
 
     cdef int place(self, xmlNode* node) except -1:
-        """Where a tag of that name is remembered; of a name a document has one copy."""
+        """The place of a tag: a document has one copy of each name, so addresses identify it."""
         cdef const char* name = <const char*>node.name
-        # Names stand side by side in memory, so that only all bits tell them apart.
+        # Names are side by side in memory, so only all bits of addresses distinguish them.
         cdef int place = <uint64_t><uintptr_t>name * 0x9E3779B97F4A7C15ULL >> 64 - REMEMBERED_BITS
         cdef int tried
         for tried in range(TRIED):
