@@ -19,7 +19,9 @@ _PLAIN = re.compile(
     r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?(?:/(?!\.)[\w.~-]*)+",
     re.ASCII,
 )
-_ROUTE = re.compile(r"#!?/")  # begins the fragment of a page that an application renders
+# Begins the fragment of a page that an application renders. In a canonical URL, a # within the
+# fragment is encoded.
+_ROUTE = re.compile(r"(?:#|%23)!?/")
 _UNUSUAL = re.compile(r'[ "<>\\^`{}]')  # clients encode them
 _PATH_END = re.compile(r"[?#]")
 # Parsing a URL of a million characters takes half a second; browsers and servers accept far less.
@@ -44,7 +46,7 @@ def identity(url: str, *, canonical: bool) -> str:
         return url
     if canonical and len(url) <= LONGEST_URL:
         with suppress(ValueError):  # not a URL, such as "http://[": it stays as it is
-            url = canonicalize_url(url, keep_fragments=_ROUTE.search(url) is not None)
+            url = canonicalize_url(url, keep_fragments=_has_route(url))
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
     return url
@@ -70,6 +72,11 @@ def fetched_url(url: str, known: str) -> str:
     is_usual = url.isprintable() and not _UNUSUAL.search(url) and host(url) == host(known)
     is_short = len(packed) <= _LONG_URL and is_whole(known)
     return url if is_short and is_usual and url != known else ""
+
+
+def _has_route(url: str) -> bool:
+    start = url.find("#")
+    return start >= 0 and _ROUTE.search(url, start) is not None
 
 
 def resolved(base: str, url: str) -> str | None:
