@@ -49,7 +49,8 @@ def find_containment(
     """
     contains: list[Share] = []
     contained_in: list[Share] = []
-    for record in records:
+    # Of equal shares, the first by its identity comes first: how a URL was spelt decides nothing.
+    for record in sorted(records, key=lambda record: record.url):
         known = record.fingerprint
         if record.url == url or record.shown_url in but or record.gone or not record.anchors:
             continue
@@ -99,5 +100,5 @@ def _estimate_share(
     return share + weight * (other - share), anchors, error * sqrt(1 - weight)
 
 
-def _rank(one: Share) -> tuple[float, str]:
-    return -one.share, one.url
+def _rank(one: Share) -> float:
+    return -one.share

@@ -15,6 +15,7 @@ from crawler.dedup.export.file import from_line, to_line
 from crawler.dedup.identity import LONGEST_URL, fetched_url, identity
 from crawler.dedup.inspection import explain_decision, read_cluster
 from crawler.dedup.inspection.moved import find_whereabouts, read_moved
+from crawler.dedup.passages import find_containment
 from crawler.dedup.store.layout import pack_fetched, unpack_fetched
 from crawler.dedup.store.records import parse_record, read_records
 from tests.support.texts import article, changed, text
@@ -101,6 +102,18 @@ async def test_other_pages_in_a_verdict(index_url: str) -> None:
         assert named.canonical == FETCHED
 
 
+async def test_a_spelling_decides_nothing_among_containers(redis_url: str) -> None:
+    """Of those with equal shares, the crawl's memory has the first by its identity."""
+    async with DuplicateIndex.open(config_of(redis_url, containment=0.5)) as index:
+        await index.check(KEPT, text(article(1)))
+        (record,) = [record async for record in read_records(index.store, odd_bytes=128)]
+        other = record._replace(url="http://a.example/?a=a", fetched="")
+        part = index.fingerprint(" ".join(article(1)[:400]))
+        for records in ([record, other], [other, record]):
+            found = find_containment(part, records, 0.5).contained_in
+            assert [one.url for one in found] == [FETCHED, other.url]
+
+
 async def test_a_record_has_no_byte_more_for_a_plain_url(redis_url: str) -> None:
     """Another spelling costs five bytes and what differs, here `%3D`."""
     config = config_of(redis_url)
@@ -142,6 +155,8 @@ async def test_a_record_has_no_byte_more_for_a_plain_url(redis_url: str) -> None
         ("https://a.example/?" + "ü" * 1999, ""),
         ("https://a.example/?b&a=" + "x" * LONGEST_URL, ""),
         ("http://[", ""),
+        ("https://a.example/{b}#top#/tea", ""),  # a route that is not at the fragment's beginning
+        ("https://a.example/%3D#top#!/tea", "https://a.example/%3D#top#!/tea"),
     ],
 )
 def test_what_is_a_spelling(url: str, fetched: str) -> None:
@@ -149,8 +164,8 @@ def test_what_is_a_spelling(url: str, fetched: str) -> None:
     known = identity(url, canonical=True)
     assert fetched_url(url, known) == fetched
     assert fetched_url(url, identity(url, canonical=False)) == ""
+    assert identity(fetched or known, canonical=True) == known  # it is found by what is shown
     if fetched:
-        assert identity(fetched, canonical=True) == known
         packed = pack_fetched(known.encode(), fetched.encode())
         assert unpack_fetched(known.encode(), packed).decode() == fetched
 
