@@ -27,6 +27,10 @@ from .elements import (
 from .head import (RECORD, Head, is_data)
 from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, is_line_number)
 from .hidden import UNQUOTED as UNQUOTED_NAME
+from .pictures import (
+    CELLS, DRAWN, ITEM, MOST_ICONS, VALUED, drawing_name, formula_text, icon_text, is_formula,
+    item_sign,
+)
 from .signs import (HIDDEN, NAMES, ROLE_BITS, TAG_BITS)
 
 include "pxi/nodes.pxi"
@@ -108,6 +112,8 @@ cdef class Walk:
     cdef int link_depth, pre
     cdef xmlNode* raised
     cdef Py_ssize_t raised_from
+    cdef xmlNode* icon  # that was read, and within which none is
+    cdef int icons  # of the block, so far
     cdef bint is_note, leads_to_place  # whether a link is raised, and has a fragment
     cdef bint broken  # whether the block has line breaks
     cdef dict lines
@@ -138,6 +144,7 @@ cdef class Walk:
                 if self.raised == NULL:
                     self.raised, self.raised_from = node, self.text.size
             if node.properties != NULL and self.unseen == NULL and self.reading == NULL:
+                read_picture(self, node)
                 look(self, node)
         elif action == BLOCK or action == PRE:
             end_unseen(self)
@@ -205,6 +212,8 @@ cdef class Walk:
             self.raised = NULL
             if not self.raised_from or self.text.white_before(self.raised_from):
                 self.mark_note(self.raised_from)
+        if node == self.icon:
+            self.icon = NULL
         if node == self.unseen:
             end_unseen(self)
         return 0
@@ -247,6 +256,10 @@ cdef class Walk:
         sink = None
         if name == "template":
             return value(node, b"shadowrootmode") is not None  # which browsers show
+        if name == "script" and is_formula(attributes(node)):
+            return True
+        if self.icon == NULL and (name == DRAWN or name in VALUED):
+            read_icon(self, node, name)
         if action == HEAD:
             if name == "link" and "canonical" not in (value(node, b"rel") or "").lower():
                 return False  # as of most, the head takes no note of it
@@ -324,7 +337,8 @@ cdef class Walk:
         cdef Text text = self.text
         cdef str found, lines = ""
         cdef int64_t words, signs
-        self.raised = NULL
+        self.raised = self.icon = NULL
+        self.icons = 0
         if not text.size:
             return 0
         if self.link_depth:
@@ -362,4 +376,5 @@ cdef class Walk:
 
 
 include "pxi/hidden.pxi"
+include "pxi/pictures.pxi"
 include "pxi/flat.pxi"

@@ -129,6 +129,10 @@ class Elements:
         """Whether an element is a paragraph or a heading."""
         return self._codes[self.kinds[number]] in PHRASES
 
+    def codes_around(self, number: int) -> tuple[int, int]:
+        """Return the codes of the tags of an element and of the one around it."""
+        return self._codes[self.kinds[number]], self._codes[self.kinds[self.parents[number]]]
+
     def _add_kind(self, tag: str, names: str) -> int:
         self._codes.append(TAG_CODES.get(tag, OTHER))
         self._names.append(names)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from lxml import etree
 
-from .blocks import CHUNK, LINE_BREAK, Flat, make_ints, part_lines, squeeze_spaces
+from .block_reader import BlockReader
+from .blocks import LINE_BREAK, Flat, make_ints
 from .elements import (
     BASE,
     BLOCK,
@@ -17,25 +18,25 @@ from .elements import (
     HEAD,
     INLINE,
     LINK,
-    LONGEST_NOTE,
     PRE,
     RAISED,
     READING,
     TIME,
-    WHITE,
-    Elements,
     kind_of,
 )
 from .head import RECORD, Head, is_data
-from .hidden import MOST_UNSEEN, NUMBER, is_gutter, is_number, replacement_text
+from .hidden import NUMBER, replacement_text
+from .pictures import DRAWN, VALUED, drawing_name, is_formula
 
 
-def is_word(char: str) -> bool:
-    """Whether a character is a letter or digit of ASCII: none is, if it is empty."""
-    return char.isascii() and char.isalnum()
+def is_shown(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether a page shows the content of an element of a kind that it mostly does not show."""
+    if tag == "template":
+        return "shadowrootmode" in attributes
+    return tag == "script" and is_formula(attributes)
 
 
-class Reader:
+class Reader(BlockReader):
     """A target for lxml's parser that collects the content of a page.
 
     No tree is built, which would take about as long as all the rest. `data` is a list's own
@@ -44,45 +45,27 @@ class Reader:
     """
 
     __slots__ = (
-        "_around", "_counts", "_dated", "_deepest", "_depth", "_element", "_elements", "_head",
-        "_hidden", "_is_broken", "_is_note", "_leads_to_place", "_lines", "_link_depth",
-        "_link_end", "_linked", "_linked_from", "_links", "_now", "_pieces", "_pre", "_raised",
-        "_raised_from", "_reading", "_reading_from", "_sink", "_skipped", "_skipped_from", "_spare",
-        "_spared", "_texts", "data",
+        "_deepest", "_drawn", "_head", "_is_note", "_leads_to_place", "_reading", "_reading_from",
+        "_sink", "_skipped", "_skipped_from", "data",
     )  # fmt: skip
 
     def __init__(self) -> None:
+        super().__init__()
         self._head = Head()
-        self._elements = Elements()
-        # Of each block: text, words, characters in links, links, the element around it.
-        self._texts: list[str] = []
-        self._counts: list[int] = []
-        self._linked: list[int] = []
-        self._links: list[int] = []
-        self._around: list[int] = []
-        self._lines: dict[int, str] = {}
-        self._is_broken = False  # whether the block has line breaks
-        self._pieces: list[str] = []  # of the block that is being read
         self.data = self._pieces.append
-        self._now = _Links(0, 0)  # of these pieces
-        self._element = self._depth = self._deepest = self._pre = 0
-        self._link_depth = self._linked_from = 0
-        self._link_end = 0  # where the last link has ended, as another may follow directly
-        # Depth and first piece of a superscript, such as the number of a note.
-        self._raised = self._raised_from = 0
+        self._deepest = 0
         self._is_note = self._leads_to_place = False  # is a link superscript, with a fragment
-        self._dated = 0  # where a date has ended, as a word may follow directly
         self._skipped = self._skipped_from = 0
         self._reading = self._reading_from = 0
-        self._hidden: _Hidden | None = None  # the hidden element that is being read
-        self._spare: list[str] = []  # hidden text, in case there is nothing else
-        self._spared = _Links(0, 0)  # of the hidden text
+        self._drawn: tuple[Mapping[str, str], str] | None = None  # a drawing, and what it uses
         self._sink: list[str] | None = None
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
         if self._skipped:
             self._skipped += 1
+            if self._drawn and tag == "use" and not self._drawn[1]:
+                self._drawn = self._drawn[0], drawing_name(attributes)
             return
         if self._dated:
             self._part_date()
@@ -103,6 +86,7 @@ class Reader:
                 if not self._raised:
                     self._raised, self._raised_from = self._depth, len(self._pieces)
             if attributes and not self._hidden:
+                self._read_picture(tag, attributes)
                 self._begin_hidden(replacement_text(attributes, self._pre > 0))
         elif kind == READING:
             self._reading, self._reading_from = 1, len(self._pieces)
@@ -117,7 +101,7 @@ class Reader:
             # Bylines leave it to style sheets to part a date from the name before it.
             if self._ends_in_word():
                 self._pieces.append(" ")
-        elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
+        elif not is_shown(tag, attributes):
             self._begin_sink(tag, attributes, kind)
 
     def end(self, tag: str) -> None:
@@ -126,7 +110,11 @@ class Reader:
             self._skipped -= 1
             if not self._skipped:
                 self._depth -= 1
+                drawn, self._drawn = self._drawn, None
+                text = "".join(self._pieces[self._skipped_from :]) if drawn else ""
                 self._empty_into_sink()
+                if drawn and not self._icon:
+                    self._read_icon(DRAWN, drawn[0], text, drawn[1])
             return
         if self._dated:
             self._part_date()
@@ -145,6 +133,8 @@ class Reader:
             self._dated = len(self._pieces) if self._ends_in_word() else 0
         if self._depth < self._raised:
             self._end_raised()
+        if self._depth < self._icon:
+            self._icon = 0
         if self._hidden and self._depth < self._hidden.depth:
             self._end_hidden(self._hidden)
 
@@ -169,7 +159,7 @@ class Reader:
         found = flat, self._head
         # lxml's parser and its target hold each other; the page must not wait for the garbage
         # collector as well.
-        for name in self.__slots__:
+        for name in (*self.__slots__, *BlockReader.__slots__):
             delattr(self, name)
         return found
 
@@ -220,30 +210,12 @@ class Reader:
             size = len(self._pieces)
             self._link_end = size if size > self._linked_from else 0
 
-    def _end_raised(self) -> None:
-        """End a superscript; a number with a space in front is a verse's, not an exponent."""
-        self._raised = 0
-        at = self._raised_from - 1
-        while at >= 0 and not self._pieces[at]:
-            at -= 1
-        if at < 0 or self._pieces[at][-1] in WHITE:
-            self._mark_note(self._raised_from)
-
-    def _mark_note(self, start: int) -> None:
-        """Put the number of a note or a verse into brackets, unless there is more than a number."""
-        if self._pre or self._hidden:
-            return
-        text = "".join(self._pieces[start:])
-        number = text.rstrip(WHITE)
-        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NOTE:
-            self._pieces[start:] = [f"[{number}]" + " " * (number != text)]
-
-    def _count_linked(self) -> None:
-        chars = len(" ".join("".join(self._pieces[self._linked_from :]).split()))
-        self._now = self._now._replace(chars=self._now.chars + chars)
-
     def _begin_sink(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
         """Begin an element that is not text; metadata goes into a sink."""
+        if tag == DRAWN:
+            self._drawn = attributes, ""
+        elif tag in VALUED and not self._icon:
+            self._read_icon(tag, attributes)
         self._skipped, self._skipped_from = 1, len(self._pieces)
         if kind == HEAD:
             self._sink = self._head.add(tag, attributes)
@@ -256,107 +228,6 @@ class Reader:
             self._sink += self._pieces[self._skipped_from :]
             self._sink = None
         del self._pieces[self._skipped_from :]
-
-    def _begin_hidden(self, place: str | None) -> None:
-        """Begin a hidden element within text, in whose place something is read, if anything."""
-        if place is not None:
-            self._hidden = _Hidden(self._depth, len(self._pieces), place, self._now)
-
-    def _end_hidden(self, hidden: _Hidden) -> None:
-        self._hidden = None
-        begin, place = hidden.begin, hidden.place
-        text = "".join(self._pieces[begin:])
-        single = " ".join(text.split())
-        if place == NUMBER:
-            is_left_out = is_number(text)
-        else:
-            is_left_out = bool(place) or len(single) <= MOST_UNSEEN
-        if not is_left_out:
-            return
-        if place != NUMBER and text:
-            self._spare.append(f"{text} ")
-            chars = len(single) if self._link_depth else self._now.chars - hidden.links.chars
-            count = self._now.number - hidden.links.number
-            self._spared = _Links(self._spared.chars + chars, self._spared.number + count)
-        self._pieces[begin:] = [" "] if place == " " else []
-        self._linked_from = min(self._linked_from, begin)
-        self._now = hidden.links
-        if self._dated > begin:
-            self._dated = 0
-        if self._link_end > begin:
-            self._link_end = 0
-
-    def _ends_in_word(self) -> bool:
-        return bool(self._pieces) and is_word(self._pieces[-1][-1:])
-
-    def _part_date(self) -> None:
-        """Part a date from the word that follows it."""
-        if len(self._pieces) > self._dated:
-            if is_word(self._pieces[self._dated][:1]):
-                self._pieces.insert(self._dated, " ")
-            self._dated = 0
-
-    def _end_text(self) -> None:
-        """End the block that is being read, if there is more than white space."""
-        pieces = self._pieces
-        self._raised = 0
-        if len(pieces) == 1 and not self._spare and pieces[0].isspace():
-            pieces.clear()
-            self._linked_from = self._link_end = 0
-            self._is_broken = False
-        elif pieces:
-            self._flush_block()
-
-    def _flush_block(self) -> None:
-        self._dated = self._link_end = 0
-        if self._link_depth:
-            self._count_linked()
-            self._linked_from = 0
-        joined = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
-        self._pieces.clear()
-        text = self._squeezed_text(joined)
-        if text and not self._pre and (self._is_broken or "-\n" in joined):
-            lines = part_lines(joined)
-            if "\n" in lines:
-                self._lines[len(self._texts)] = lines
-        self._is_broken = False
-        if self._spare:
-            if not text:
-                text = squeeze_spaces("".join(self._spare))
-                now, spared = self._now, self._spared
-                self._now = _Links(now.chars + spared.chars, now.number + spared.number)
-            self._spare.clear()
-            self._spared = _Links(0, 0)
-        if not text:
-            return
-        if not is_gutter(text, self._elements.signs[self._element], self._pre > 0):
-            self._texts.append(text)
-            self._counts.append(text.count(" ") + 1)
-            self._linked.append(self._now.chars)
-            self._links.append(self._now.number)
-            self._around.append(self._element)
-        self._now = _Links(0, 0)
-
-    def _squeezed_text(self, joined: str) -> str:
-        if self._pre:
-            return joined.strip("\n").rstrip()
-        return squeeze_spaces(joined) if len(joined) > CHUNK else " ".join(joined.split())
-
-
-class _Links(NamedTuple):
-    """Characters in links, and links."""
-
-    chars: int
-    number: int
-
-
-class _Hidden(NamedTuple):
-    """A hidden element within text: its depth, its first piece, and what is read in its place."""
-
-    depth: int
-    begin: int
-    place: str
-    links: _Links  # before it
 
 
 def walk_tree(root: Any) -> tuple[Flat, Head]:

@@ -256,3 +256,24 @@ def test_trees_have_few_attributes(
             document.parse(page)
             elements = (element for tree in trees for element in tree.iter(etree.Element))
             assert sum(len(element.attrib) ** 2 for element in elements) < 1 << 29
+
+
+ICONS = [
+    *("<table>", "<tr>", "<td>", "<th>", "<dd>", "<li>", "<div>", "<p>", "<pre>", "<a href=/>"),
+    *("<i class='fa fa-check'>", "<i class='bi bi-x-lg' aria-hidden=true>", "<i class=fa-times>"),
+    *("<span title=Yes>", "<b aria-label='4 of 5'>", "<i class=icon-no style=display:none>"),
+    *("<img alt=Yes>", "<img src=/no.svg>", "<img class=latex alt='x^2'>", "<img alt='$\u00e9$'>"),
+    *("<input type=checkbox disabled>", "<input type=radio disabled checked>", "<meter value=3>"),
+    *("<svg class=star>", "<use href=#check>", "<use>", "<title>No</title>", "</svg>", "<rt>"),
+    *("<script type=math/tex>", "</script>", "</i>", "</span>", "</td>", "</li>", "</a>", "<br>"),
+    *("<i class='fa fa-star'></i>", "<time>1</time>", "word", " ", "\u00a0", "\u3000", "2"),
+]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(ICONS), max_size=40).map("".join))
+@example("<table><td>" + "<i class=star></i>" * 12 + "<td><svg><use href=#x-check></svg>")
+def test_pictures(html: str) -> None:
+    """Icons and formulas are read in the same places, with the same words."""
+    walked, heard = both(html.encode())
+    assert walked == heard
