@@ -36,6 +36,7 @@ _DENSITY: Final = 0.1, 0.9  # bounds of the likelihood that the density of a lat
 # that differ in a list may seem alike, and a page unlike itself before the template was known.
 _LEAST_OWN: Final = 0.9
 _LIKELY: Final = 0.5  # of blocks that were cut without the template
+_LEAST_LIKELY: Final = 0.2  # the same, if all other blocks are the site's
 # Share of a text that was found only with the template. With more, the text without it may be a
 # note of the site, and two pages with the same note are no copies.
 _ADDED: Final = 0.1
@@ -111,6 +112,9 @@ def strip_chrome(
         if n <= LIMIT:
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
+        if not kept.any():  # all that is kept without the template is the site's
+            signs = flat.signs[flat.around]
+            kept = plain & ~known & (signs & CHROME == 0) & (likely >= _LEAST_LIKELY)
         if not kept.any():  # nothing but the template is text
             known, whole, kept = None, None, alone
         elif sizes[kept & ~alone].sum() > _ADDED * sizes[kept].sum():

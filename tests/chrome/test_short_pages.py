@@ -238,3 +238,25 @@ def test_a_single_long_block_is_no_reason_to_cut_what_is_below_the_heading(words
         assert f"Class {word}" in text
         assert f"class {word} extends" in text
         assert "CODE_7," in text
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<header><a href=/>Home</a><nav><ul><li><a href=/a>Boats</a><li><a href=/b>Tools</a></ul>"
+        "</nav></header><main><div class=profile><div>{0}</div><div class=bio>{2}</div></div>"
+        "<div class=box><p>{3}</p></div></main>",
+        "<table><tr><td class=thead>{1}.5.2026, 10:{1}</td></tr><tr><td>Registered: 20{1}</td><td>"
+        "<div><b>{0}</b></div><hr><div>{2}</div><div>__________________<br>{3}</div></td></tr></table>",
+    ],
+)
+def test_pages_that_all_have_one_title(layout: str) -> None:
+    """Their own lines count, also unlikely ones below a date, and not the note beside them."""
+    note = " ".join(NOTE.replace("</p>", "").split("<p>"))
+    lines = [(word, n, f"{n} {word} street") for n, word in enumerate(WORDS, 10)]
+    pages = [f"<title>Museum</title>{layout.format(*line, note)}" for line in lines]
+    for (word, _, own_line), main in list(zip(lines, crawl(pages), strict=True))[4:]:
+        assert word in main.text
+        assert own_line in main.text
+        assert own_line in main.whole
+        assert "qualified person" not in main.text

@@ -20,6 +20,7 @@ _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer"
 _READ: Final = 300  # characters
 BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
+_FIRST: Final = 3  # blocks, of which one is seldom only a date and another only a name
 _WELL_LEARNT: Final = 8  # contents, as in dedup/candidates.py
 PER_WORD: Final = 2.5  # characters in links, for each word, from which on a block is links
 # Flag in front of the 32 bits of a part that titles of a site share; and its form among workers.
@@ -169,17 +170,18 @@ def title_parts(title: str) -> list[int]:
 def names(flat: Flat, title: str) -> tuple[int, int, int]:
     """Return three hashes of the page's name.
 
-    The first is of its title and first-level headings without digits: versions of a page share it.
-    If it has no such heading, also of the beginning of its first and last blocks that are not
-    links. The second is the same with digits. The third, with the beginnings of the first blocks,
-    tells apart pages that share the others.
+    The first is of its title and first-level headings without digits: versions of a page share
+    it. If it has no such heading, also of the beginnings of its first blocks and its last one
+    that are not links. The second is the same with digits. The third, with the beginnings of
+    the first blocks, tells apart pages that share the others.
     """
     found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
     plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
     others = [at for at in np.flatnonzero(plain[:LIMIT])[: 2 * _MOST].tolist() if at not in found]
     numbers = found
     if not found:
-        numbers = np.flatnonzero(plain[:LIMIT])[[0, -1]].tolist() if plain[:LIMIT].any() else []
+        numbers = np.flatnonzero(plain[:LIMIT]).tolist()
+        numbers = [*numbers[:_FIRST], *numbers[-1:]]
     name = "\n".join([title[:_READ], *(flat.texts[at][:BEGINNING] for at in numbers[:_MOST])])
     beginning = "\n".join(flat.texts[at][:BEGINNING] for at in others[:_MOST])
     return block_hash(name), hash(name), block_hash(f"{name}\n{beginning}")
