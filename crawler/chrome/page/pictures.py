@@ -28,7 +28,12 @@ _FORMULA: Final = re.compile(
 _TEX: Final = re.compile(r"\$.+\$$|\\[(\[]|\{?\\(?:display|text)style\b|\\begin\b", re.DOTALL)
 _DELIMITERS: Final = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _STYLED: Final = re.compile(r"\{?\s*\\(?:display|text)style\b\s*(.*)", re.DOTALL)
-_NO_LABEL: Final = re.compile(r"(?:spacer|blank|clear|pixel|shim|transparent)(?:\.\w+)?$", re.I)
+# Of what has no meaning, and what a picture says beside the words: the icons of notes in manuals.
+_NO_LABEL: Final = re.compile(
+    r"(?:spacer|blank|clear|pixel|shim|transparent|logo|icon|image|picture|photo|avatar|bullet)"
+    r"(?:\.\w+)?$|\[.*\]$",
+    re.IGNORECASE,
+)
 _NAMED: Final = re.compile(
     r"(?<![a-z])(?:"
     r"(?P<check>check(?:ed|mark)?|tick|ok|yes|true|correct)"

@@ -45,6 +45,7 @@ def test_what_icons_say_in_cells(yes: str, no: str, said: str | list[str]) -> No
         "<a href=/yes><img alt=Yes></a> {}",
         "{}<i class='fa fa-times' style='display: none'></i>",
         "{}<td><img alt='A photograph of the harbour' width=400 height=300>",
+        "{}<td><img alt=[Note] src=note.png><td><img alt=Logo src=logo.png>",
         "{}<td><img alt=spacer src=spacer.gif><img alt='' width=1 src=yes.gif>",
         "{}<td><input type=checkbox name=chosen><input type=text value=12 disabled>",
         "{}<td><a href=/sort><i class='fa fa-arrow-up'></i></a>",
