@@ -6,10 +6,11 @@
 --
 -- A record is: bytes of its fields, plus 64 times the number of its URL's beginning in BEGINNINGS,
 -- 0 if the URL has no such beginning (1); bytes of the rest of the URL, plus FETCHED if the page was fetched
--- under another spelling of it (2); the fields; the rest of the URL; the other spelling, if any: its bytes (2),
--- how many bytes at the beginning (2) and at the end (1) it shares with the whole URL, what is between them; of
--- a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4) and data on
--- the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
+-- under another spelling of it (2); the fields; the rest of the URL; the other spelling, if any: the bytes
+-- that follow for it (2), how many bytes at the beginning (2) and at the end (1) it shares with the whole
+-- URL, what is between them; of a kept page its anchors, its band keys and then the odd sketch. An anchor
+-- is its table key (4) and data on the shingles around it (4), see crawler/dedup/sketches/anchors.py; the
+-- server compares none.
 
 local SIZES = '>BI2'
 local FETCHED = 32768 -- more than the bytes of any URL
