@@ -581,7 +581,8 @@ def test_pages_are_shown_as_they_were_fetched(config: DedupConfig) -> None:
     """With their titles, texts and overrides, which are stored under their identities."""
     urls = ["https://a.example/?b=2&a=1", "https://b.example/x%3D.html"]
     near = text(changed(article(1), 5))
-    fill(config, [(urls[0], text(article(1)), "The story"), (urls[1], near, "The same")])
+    alone = ("https://c.example/operator%3D?b&a", text(article(2)), "The other")
+    fill(config, [(urls[0], text(article(1)), "The story"), (urls[1], near, "The same"), alone])
     run(override(config, "https://b.example/x=.html"))
     shown = [url.replace("&", "&amp;") for url in urls]
     with served(config) as site:
@@ -590,6 +591,8 @@ def test_pages_are_shown_as_they_were_fetched(config: DedupConfig) -> None:
             assert [url in answer for url in shown] == [True, True], path
             assert "The same" in answer, path
             assert ("override: keep" in answer) == ("search" not in path)
+        for words in ("operator%3D", "operator=", "tor%3D?b&a"):
+            assert "The other" in site.read("/search?" + urlencode({"q": words})).text
         page = site.read("/page?" + urlencode({"url": "https://b.example/x=.html"})).text
         assert [url in page for url in shown] == [True, True]
         assert "override: keep" in page

@@ -161,7 +161,13 @@ class Site:
         if await self._index.show(words) is not None:
             return RedirectResponse(f"/page?{urlencode({'url': words})}", 303)
         survey = await self._view.take_survey()
-        archived = await self._view.ask_archive(lambda archive: archive.search(words, MOST_FOUND))
+        # The archive has identities, and people copy parts of the URLs that they were shown.
+        spelt = dict.fromkeys((words, self._config.identity(words)))
+
+        def search(archive: Archive) -> list[str]:
+            return [url for one in spelt for url in archive.search(one, MOST_FOUND)][:MOST_FOUND]
+
+        archived = await self._view.ask_archive(search)
         records = await asyncio.gather(*map(self._index.show, archived))
         found = dict.fromkeys(
             record.url if record else url for url, record in zip(archived, records, strict=True)
