@@ -37,7 +37,6 @@ def end_with_parent() -> None:
 ENDLESS = """
 import asyncio, sys
 from crawler.dedup import (DedupConfig, DuplicateIndex)
-from tests.support.forked import run_script
 from tests.support.texts import article, changed, text
 
 async def main(url, data_dir, worker, timeout=10, shards=1):
