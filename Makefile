@@ -52,9 +52,10 @@ unexport MAKEFLAGS
 
 test: suite oldest lint
 
-# One process compiles what each of those side by side would have to compile by itself.
+# One process compiles what each of those side by side would have to compile by itself; it imports
+# the files of tests, and looks for no tests in them.
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
-	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+	@$(BIN)/python -m pytest --collect-only -qq -o addopts= -o python_functions=- tests > /dev/null || true
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(VENV)/test.stamp
