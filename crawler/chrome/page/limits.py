@@ -17,7 +17,8 @@ _CROWDED: Final = re.compile(
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
 _TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+")
-_ATTRIBUTE: Final = re.compile(rb"[^\s=/>]++(?:\s*+" + _VALUE + rb")?+")  # a lone quote is one
+# A lone quote is one, and so is a lone equals sign.
+_ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
