@@ -47,7 +47,7 @@ class BlockReader:
         self._hidden: Hidden | None = None  # the hidden element that is being read
         self._spare: list[str] = []  # hidden text, in case there is nothing else
         self._spared = Links(0, 0)  # of that
-        self._icon = self._icons = 0  # depth of one that was read, and how many of the block were
+        self._icon = self._icons = 0  # depth of one that was read, and how many there may be
 
     def _count_linked(self) -> None:
         chars = len(" ".join("".join(self._pieces[self._linked_from :]).split()))
@@ -83,18 +83,17 @@ class BlockReader:
         self, tag: str, attributes: Mapping[str, str], text: str = "", name: str = ""
     ) -> bool:
         """Read an icon that is all of a cell, or that stands before an item; if there is one."""
-        codes = self._elements.codes_around(self._element)
-        is_item = codes[0] == ITEM
         if self._link_depth or self._pre or self._hidden or self._icons == MOST_ICONS:
             return False
-        if is_item:
-            found = item_sign(tag, attributes, name)
-        else:
-            found = "" if CELLS.isdisjoint(codes) else icon_text(tag, attributes, text, name)
-        if not found:
+        codes = self._elements.codes_around(self._element)
+        is_item = codes[0] == ITEM
+        if not is_item and CELLS.isdisjoint(codes):
+            return False
+        if not all(not piece or piece.isspace() for piece in self._pieces):
             return False
         self._icons += 1
-        if "".join(self._pieces).split():
+        found = (item_sign if is_item else icon_text)(tag, attributes, text, name)
+        if not found:
             return False
         self._pieces.append(f"{found} " if is_item else " ")
         if not is_item:  # for if nothing else is there

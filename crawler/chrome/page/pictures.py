@@ -14,7 +14,7 @@ CELLS: Final = frozenset(TAG_CODES[tag] for tag in ("td", "th", "dd"))
 ITEM: Final = TAG_CODES["li"]
 DRAWN: Final = "svg"
 VALUED: Final = frozenset(("input", "meter", "progress"))  # what shows a value
-MOST_ICONS: Final = 10  # of a block, as in ten stars
+MOST_ICONS: Final = 64  # elements at the beginning of a block that may be icons
 LONGEST_LABEL: Final = 40  # characters; longer ones describe photographs
 _LONGEST_FORMULA: Final = 1000
 _SHOWN: Final = "MathJax-Element"  # ids of formulas that stand beside themselves
@@ -108,7 +108,7 @@ def icon_text(tag: str, attributes: Mapping[str, str], text: str = "", name: str
     return icon_sign(tag, attributes, name)
 
 
-def item_sign(tag: str, attributes: Mapping[str, str], name: str = "") -> str:
+def item_sign(tag: str, attributes: Mapping[str, str], text: str = "", name: str = "") -> str:
     """Return the sign of an icon before the text of an item; empty if it may be a bullet.
 
     >>> item_sign("i", {"class": "fa fa-times"}), item_sign("i", {"class": "fa fa-check"})

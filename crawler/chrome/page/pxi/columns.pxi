@@ -91,6 +91,17 @@ cdef class Text:
         self.size = length
         return words
 
+    cdef bint is_blank(self) noexcept:
+        """Whether there is nothing but white space."""
+        cdef Py_ssize_t at = 0
+        cdef int space
+        while at < self.size:
+            space = space_at(self.bytes + at, self.size - at)
+            if not space:
+                return False
+            at += space
+        return True
+
     cdef int white_before(self, Py_ssize_t end) noexcept:
         """The number of bytes of `elements.WHITE` before a place."""
         cdef unsigned char last = self.bytes[end - 1]

@@ -8,8 +8,8 @@ cdef int ICONS = MOST_ICONS
 cdef int read_picture(Walk found, xmlNode* node) except -1:
     """Read a formula that is a picture, or else an icon and none of those within it."""
     cdef str formula
-    if not found.pre and strcmp(<const char*>node.name, b"img") == 0:
-        formula = formula_text(attributes(node)) if value(node, b"alt") else ""
+    if not found.pre and strcmp(<const char*>node.name, b"img") == 0 and may_be_formula(node):
+        formula = formula_text(attributes(node))
         if formula:
             found.read(formula.encode("utf-8", "replace"))
             return 0
@@ -19,13 +19,35 @@ cdef int read_picture(Walk found, xmlNode* node) except -1:
     return 0
 
 
+cdef bint may_be_formula(xmlNode* node) except -1:
+    """Whether a picture has a class, or a text that begins as TeX does, or with a blank."""
+    cdef xmlAttr* attribute = node.properties
+    cdef xmlNode* text
+    while attribute != NULL:
+        if strcmp(<const char*>attribute.name, b"class") == 0:
+            return True
+        if strcmp(<const char*>attribute.name, b"alt") == 0:
+            text = attribute.children
+            if text != NULL and (
+                text.next != NULL or not is_text(text)
+                or not 36 < (<const unsigned char*>text.content)[0] < 127
+                or (<const char*>text.content)[0] in (b"\\", b"{")
+            ):
+                return True
+        attribute = attribute.next
+    return False
+
+
 cdef bint has_icons(Walk found) noexcept:
-    """Whether icons are read at this place."""
+    """Whether icons are read at this place, in a cell or an item that has no text yet."""
     cdef int64_t code = found.codes.values[found.of_kind.values[found.element]]
     cdef int64_t parent = found.parents.values[found.element]
     if found.link_depth or found.pre or found.unseen != NULL or found.icons == ICONS:
         return False
-    return code == ITEM_CODE or is_cell[code] or is_cell[found.codes.values[found.of_kind.values[parent]]]
+    if code != ITEM_CODE and not is_cell[code]:
+        if not is_cell[found.codes.values[found.of_kind.values[parent]]]:
+            return False
+    return found.text.is_blank()
 
 
 cdef bint read_icon(Walk found, xmlNode* node, str tag) except -1:
@@ -36,17 +58,12 @@ cdef bint read_icon(Walk found, xmlNode* node, str tag) except -1:
     cdef bytes bytes
     if not has_icons(found):
         return False
+    found.icons += 1
     if tag == DRAWN:
         gather(node, parts)
         text, name = "".join(parts), used_name(node)
-    if is_item:
-        sign = item_sign(tag, attributes(node), name)
-    else:
-        sign = icon_text(tag, attributes(node), text, name)
+    sign = (item_sign if is_item else icon_text)(tag, attributes(node), text, name)
     if not sign:
-        return False
-    found.icons += 1
-    if found.text.squeezed_from(0):
         return False
     bytes = f"{sign} ".encode("utf-8", "replace")
     found.read(bytes if is_item else b" ")
