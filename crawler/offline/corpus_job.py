@@ -138,9 +138,12 @@ class Corpus:
         path = f"{self._out}/{name}" if is_result else f"{self._out}/work/{name}"
         if not path_exists(self._spark, f"{path}/_SUCCESS"):
             start = monotonic()
-            build().write.mode("overwrite").parquet(path)
+            frame = build()
+            frame.write.mode("overwrite").parquet(path)
             self._seconds[name] = monotonic() - start
             self._report(f"{name}: {self._seconds[name]:.1f} s")
+            # To find the schema in the files would be one more job of Spark.
+            return self._spark.read.schema(frame.schema).parquet(path)
         return self._spark.read.parquet(path)
 
     def _check_settings(self) -> None:
