@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
 import html
 import json
 import logging
@@ -42,6 +41,7 @@ from crawler.offline.records.input_pages import PageReader, pages_of
 from crawler.offline.records.input_records import list_input
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
+from crawler.zstd import zstd
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
 from tests.offline import corpora
@@ -69,17 +69,26 @@ QUIET = {
 }
 
 
+WORDS = article(9999, 300)
+AGAIN = "https://e.example/"
+ADDRESSES = [(AGAIN, text(WORDS))] * 2 + [(AGAIN, text(changed(WORDS, 2)))]
+BROKEN = b'{"url": "https://e.example/broken"\n\n'
+
+
 def write(folder: Path) -> list[str]:
     """A corpus in files of all formats, named so that their order is not that of the names.
 
-    Texts made to meet each other in every way, the HTML of the demo site, and licences.
+    Texts made to meet each other in every way, licences, and the HTML of the demo site. Among them
+    an address that comes thrice and a broken line, and at the end a file that is no Parquet.
     """
     rows = corpora.pages()
     third = len(rows) // 3
-    parts = {"b.parquet": rows[:third], "a.jsonl.gz": rows[third : 2 * third]}
-    parts["c.jsonl"] = rows[2 * third :]
-    parts["d.jsonl.zst"] = corpora.licences(150)
+    parts = {"b.parquet": rows[:third]}
+    parts["a.jsonl.gz"] = [*rows[third : 2 * third], *corpora.licences(150)]
+    parts["c.jsonl"] = [*rows[2 * third :], *ADDRESSES]
     paths = [corpora.write(folder / name, part) for name, part in parts.items()]
+    with paths[-1].open("ab") as file:
+        file.write(BROKEN)
     urls = {host: f"http://{host}.example" for host in HOSTS}
     html = [
         (
@@ -89,9 +98,10 @@ def write(folder: Path) -> list[str]:
         for host in HOSTS
         for page in of_host(host)
     ]
-    site = folder / "e.warc.gz"
-    site.write_bytes(b"".join(gzip.compress(corpora.response(*page)) for page in html))
-    return [str(path) for path in (*paths, site)]
+    site, bad = folder / "d.warc.zst", folder / "e.parquet"
+    site.write_bytes(b"".join(zstd.compress(corpora.response(*page)) for page in html))
+    bad.write_bytes(b"PAR1 a download that broke off")
+    return [str(path) for path in (*paths, site, bad)]
 
 
 def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: Any) -> Result:
@@ -102,9 +112,10 @@ def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: An
 
 
 def duplicates(spark: SparkSession, out: Path) -> dict[str, tuple[Any, ...]]:
-    """What is said of each page that is dropped."""
+    """What is said of each page that is dropped, but for the address that comes again."""
     names = ("kind", "duplicate_of", "similarity", "low", "high")
-    rows = spark.read.parquet(f"{out}/duplicates").collect()
+    found = spark.read.parquet(f"{out}/duplicates").collect()
+    rows = [row for row in found if row.url != AGAIN]
     assert len({row.url for row in rows}) == len(rows)
     return {row.url: tuple(row[name] for name in names) for row in rows}
 
@@ -165,7 +176,8 @@ def test_the_same_pages_get_the_same_verdicts(
 ) -> None:
     """Page by page: kind, original, similarity and its interval; what is kept stands in files."""
     tmp_path, patterns, result = done
-    said = verdicts(redis_url, pages_in(patterns))
+    pages = [page for page in pages_in(patterns[:-1]) if page[0] != AGAIN]
+    said = verdicts(redis_url, pages)
     expected = {
         one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
         for one in said
@@ -176,20 +188,22 @@ def test_the_same_pages_get_the_same_verdicts(
     kinds = [str(one.kind) for one in said]
     assert kinds.count("near") > 20
     assert kinds.count("exact") > 5
-    assert result.kept == kinds.count("unique") + kinds.count("short")
-    assert (result.pages, result.short) == (len(said), kinds.count("short"))
-    assert (result.exact, result.near) == (kinds.count("exact"), kinds.count("near"))
+    assert result.kept == kinds.count("unique") + kinds.count("short") + 1
+    assert (result.pages, result.short) == (len(said) + 3, kinds.count("short"))
+    assert (result.exact, result.near) == (kinds.count("exact"), kinds.count("near") + 1)
     kept = pages_in([str(tmp_path / "out" / "kept")])
-    assert [url for url, _ in kept] == [one.url for one in said if one.duplicate_of is None]
+    urls = [one.url for one in said if one.duplicate_of is None]
+    assert [url for url, _ in kept if url != AGAIN] == urls
+    assert len(kept) == len(urls) + 1
     names = sorted(path.name for path in (tmp_path / "out" / "kept").iterdir())
-    assert names == [f"{n:06d}-{Path(path).name}" for n, path in enumerate(patterns)]
+    assert names == [f"{n:06d}-{Path(path).name}" for n, path in enumerate(patterns[:-1])]
     copies = Counter(one.duplicate_of for one in said if one.duplicate_of is not None)
+    copies[AGAIN] = 2
     sizes = {
         row.url: row.cluster_size
         for pattern, reader in (("*.jsonl*", spark.read.json), ("*.parquet", spark.read.parquet))
         for path in sorted((tmp_path / "out" / "kept").glob(pattern))
-        if not path.name.endswith(".zst")
-        for row in reader(str(path)).select("url", "cluster_size").collect()
+        for row in reader(str(path)).where("url is not null").collect()  # is the broken line's
     }
     assert len(sizes) > 40
     assert sizes == {url: copies[url] + 1 for url in sizes}
@@ -198,10 +212,11 @@ def test_the_same_pages_get_the_same_verdicts(
         found = [one for one in said if part in one.url and one.kind in ("near", "exact")]
         assert len(found) > least, part
 
-    # The second run takes up what is done, and one that was interrupted does the rest.
-    assert run(spark, patterns, tmp_path / "out") == result._replace(seconds={})
+    # A second run takes up what is done, and does the rest.
     shutil.rmtree(tmp_path / "out" / "duplicates")
-    assert set(run(spark, patterns, tmp_path / "out").seconds) == {"duplicates"}
+    again = run(spark, patterns, tmp_path / "out")
+    assert set(again.seconds) == {"duplicates"}
+    assert again._replace(seconds={}) == result._replace(seconds={})
     assert duplicates(spark, tmp_path / "out") == expected
     with pytest.raises(InputError, match="DEDUP_THRESHOLD"):
         Corpus(
@@ -220,16 +235,25 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
 ) -> None:
     """On HDFS, by its REST API, with other partitions, and pairs resolved in rounds: the same.
 
-    What is found and what is kept, to the last byte; files are named, and found by a pattern.
+    What is found and what is kept, to the last byte; files are named, and found by a pattern. After
+    two rounds few pairs are left for one process.
     """
     hdfs = WebHdfs(done.folder)
-    spark.conf.set("spark.sql.shuffle.partitions", "5")
-    there = [f"{hdfs.url}/b.parquet", f"{hdfs.url}/*.jsonl*", f"{hdfs.url}/e.*"]
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    names = ("b.parquet", "[ac].jsonl*", "d.*", "e.*")
     try:
-        other = run(spark, there, f"{hdfs.url}/other", walked=0)
+        there = [f"{hdfs.url}/{name}" for name in names]
+        other = run(spark, there, f"{hdfs.url}/other", walked=5)
     finally:
         hdfs.close()
-    assert other._replace(seconds={}) == done.result._replace(seconds={})
+        spark.conf.set("spark.sql.shuffle.partitions", FOR_LITTLE["spark.sql.shuffle.partitions"])
+    assert [name for name in other.seconds if "undecided" in name] == ["undecided-0", "undecided-1"]
+    damaged, faults = (
+        [line.replace(hdfs.url, str(done.folder)) for line in lines]
+        for lines in (other.damaged, other.faults)
+    )
+    same = other._replace(seconds={}, damaged=damaged, faults=faults)
+    assert same == done.result._replace(seconds={})
     assert duplicates(spark, done.folder / "other") == duplicates(spark, done.folder / "out")
     for path in (done.folder / "out" / "kept").iterdir():
         assert (done.folder / "other" / "kept" / path.name).read_bytes() == path.read_bytes()
@@ -262,35 +286,28 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
     It says what to do; then what was done is not done again, and the rest is the same. Its end is
     done by a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
     """
-    out = tmp_path / "out"
+    out = shutil.copytree(done.folder / "out", tmp_path / "out")
+    for name in ("clusters", "contained", "kept", "work/kept"):  # as after half of the stages
+        shutil.rmtree(out / name)
     settings = ("SEED=7", "TEMPLATES=False", "CONTAINMENT=0.9")
-    same = tuple(f"-sDEDUP_{setting}" for setting in settings)
+    same = (*(f"-sDEDUP_{setting}" for setting in settings), "--cluster-size")
     with _job(out, *done.patterns, *same) as process:
         assert process.stderr is not None
-        ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
-        is_read = any(ended)
+        line = process.stderr.readline()
         for number in map(int, re.findall(r"^ *(\d+)", _of_session(process.pid), re.MULTILINE)):
             if number != process.pid:
                 with suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
         said = process.stderr.read()
-    assert is_read
+    assert line.startswith("clusters:")
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("scrapy dedup: Spark's Java ended, as if killed")
-    again = run(spark, done.patterns, out, cluster_size=False)
-    assert "pages" not in again.seconds
-    assert "duplicates" in again.seconds
-    for folder in (out / "kept", out / "work" / "kept"):
-        shutil.rmtree(folder)
     steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), *same)
-    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["kept"]
-    for result in (again, Result(**numbers)):
-        assert result._replace(seconds={}) == done.result._replace(seconds={})
-    assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
-    names = [
-        {path.name for path in (one / "out" / "kept").iterdir()} for one in (tmp_path, done.folder)
-    ]
-    assert names[0] == names[1]
+    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["contained", "kept"]
+    assert Result(**numbers)._replace(seconds={}) == done.result._replace(seconds={})
+    assert contained(spark, out) == contained(spark, done.folder / "out")
+    for path in (done.folder / "out" / "kept").iterdir():
+        assert (out / "kept" / path.name).read_bytes() == path.read_bytes()
 
 
 def _submit(folder: Path, *words: str) -> tuple[str, dict[str, Any]]:
@@ -312,7 +329,7 @@ def _submit(folder: Path, *words: str) -> tuple[str, dict[str, Any]]:
         text=True,
         timeout=300,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == 2, run.stderr  # as a file is damaged
     # spark-submit sends a script's standard error to its standard output.
     steps, brace, numbers = run.stdout.partition("{")
     return steps, json.loads(brace + numbers)
@@ -364,64 +381,53 @@ def _of_session(number: int) -> str:
     return found.stdout
 
 
-@pytest.fixture(scope="module")
-def odd(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """Of a file with an address that comes thrice and a broken line, and one that is no Parquet."""
-    folder = tmp_path_factory.mktemp("odd")
-    path, bad = folder / "a.jsonl", folder / "b.parquet"
-    corpora.write(path, ADDRESSES)
-    path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"\n\n')
-    bad.write_bytes(b"PAR1 a download that broke off")
-    patterns = [str(path), str(bad)]
-    return Done(folder, patterns, run(spark, patterns, folder / "out"))
+def test_an_address_that_comes_again(spark: SparkSession, done: Done) -> None:
+    """With its text it is unchanged, with a similar one near; both versions are compared.
 
-
-WORDS = corpora.article(1, 300)
-ADDRESSES = [("https://e.example/", corpora.text(WORDS))] * 2
-ADDRESSES += [("https://e.example/", corpora.text(corpora.changed(WORDS, 2)))]
-
-
-def test_an_address_that_comes_again(odd: Done) -> None:
-    """With its text it is unchanged, with a similar one near; both versions are compared."""
-    result = odd.result
-    assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
-    assert (result.pages, result.binary, result.skipped) == (3, 0, 1)  # all five lines
-    (fault,) = (one for one in result.faults if odd.patterns[1] not in one)
-    start = len(corpora.json_lines(ADDRESSES))
-    name = odd.patterns[0]
-    assert fault.startswith(f"{name!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
-    assert b"broken" in next((odd.folder / "out" / "kept").iterdir()).read_bytes()
-
-
-def test_rows_name_the_file_and_the_record(spark: SparkSession, odd: Done) -> None:
-    """Of lines the byte where each begins."""
-    folders = (f"{odd.folder}/out/{name}" for name in ("duplicates", "clusters"))
+    Rows name the file and the record: of lines the byte where each begins.
+    """
+    result, name = done.result, done.patterns[2]
+    folders = (f"{done.folder}/out/{name}" for name in ("duplicates", "clusters"))
     rows = [row for folder in folders for row in spark.read.parquet(folder).collect()]
-    assert len(rows) == 3
-    for row in rows:
+    again = [row for row in rows if row.url == AGAIN]
+    assert [row.kind for row in again if "kind" in row] == ["unchanged", "near"]
+    assert [row.copies for row in again if "copies" in row] == [2]
+    assert {row.file for row in again} == {name}
+    in_lines = [row for row in rows if row.file.endswith(".jsonl")]
+    assert len(in_lines) > 10
+    for row in in_lines:
         line = Path(row.file).read_bytes()[row.record :].split(b"\n")[0]
         assert json.loads(line)["url"] == row.url
 
+    assert (result.unchanged, result.unreadable) == (1, 1)
+    assert (result.binary, result.skipped) == (0, 1)
+    (fault,) = (one for one in result.faults if done.patterns[-1] not in one)
+    start = Path(name).stat().st_size - len(BROKEN)
+    assert fault.startswith(f"{name!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
+    assert b"broken" in (done.folder / "out" / "kept" / "000002-c.jsonl").read_bytes()
 
-def test_two_runs_keep_each_other_out(spark: SparkSession, odd: Done) -> None:
-    out, hdfs = str(odd.folder / "held"), WebHdfs(odd.folder)
+
+def test_two_runs_keep_each_other_out(spark: SparkSession, done: Done) -> None:
+    out, hdfs = str(done.folder / "held"), WebHdfs(done.folder)
     try:
         remote = f"{hdfs.url}/remote"
         by_hand = f"If that run was killed, remove {remote}/work/running"
         for folder, advice in ((out, "name another folder"), (remote, by_hand)):
             is_out = pytest.raises(InputError, match=f"another run is working.*{advice}$")
             with hold_folder(spark, folder), is_out:
-                run(spark, odd.patterns, folder)
+                run(spark, done.patterns, folder)
             with hold_folder(spark, folder):
                 pass
     finally:
         hdfs.close()
 
 
-def test_results_of_another_run_are_not_taken_up(spark: SparkSession, odd: Done) -> None:
+def test_results_of_another_run_are_not_taken_up(
+    spark: SparkSession, done: Done, tmp_path: Path
+) -> None:
     """Those of other files, after the work that they rest on was deleted, would drop any page."""
-    other = corpora.write(odd.folder / "c.jsonl", corpora.pages(6)[::-1])
-    out = shutil.copytree(odd.folder / "out", odd.folder / "copy")
+    other = corpora.write(tmp_path / "c.jsonl", corpora.pages(6)[::-1])
+    out = shutil.copytree(done.folder / "out", tmp_path / "copy")
     with pytest.raises(InputError, match=r"other input files\): .* remove work, duplicates, "):
         run(spark, [str(other)], out)
     shutil.rmtree(out / "work")
@@ -429,14 +435,14 @@ def test_results_of_another_run_are_not_taken_up(spark: SparkSession, odd: Done)
         run(spark, [str(other)], out)
 
 
-def test_a_damaged_file_stops_no_other(odd: Done) -> None:
+def test_a_damaged_file_stops_no_other(done: Done) -> None:
     """A Parquet file that is none is named, and nothing stands in its place; others are whole."""
-    bad = odd.patterns[1]
-    assert odd.result.damaged == [bad]
-    (fault,) = (one for one in odd.result.faults if bad in one)
+    bad = done.patterns[-1]
+    assert done.result.damaged == [bad]
+    (fault,) = (one for one in done.result.faults if bad in one)
     assert fault.startswith(f"cannot be read to its end: {bad}: Parquet magic bytes not found")
-    kept = [path.name for path in (odd.folder / "out" / "kept").glob("0*")]
-    assert kept == ["000000-a.jsonl"]
+    kept = {path.name[7:] for path in (done.folder / "out" / "kept").iterdir()}
+    assert kept == {Path(path).name for path in done.patterns[:-1]}
 
 
 @pytest.mark.parametrize(
