@@ -31,8 +31,8 @@ class Terminal:
         self.folder = folder
         self.path = os.pathsep.join([str(programs), f"{ENVIRONMENT}/bin", os.environ["PATH"]])
         self.ports = dict(zip(PORTS, PORTS, strict=True))  # shown → real
-        for name in ("crawler", "examples"):
-            shutil.copytree(ROOT / name, folder / name)  # with what Python has compiled
+        (folder / "crawler").symlink_to(ROOT / "crawler")
+        shutil.copytree(ROOT / "examples", folder / "examples")  # with what Python has compiled
         for name in ("settings.py", "scrapy.cfg", "Makefile", "requirements.txt"):
             shutil.copy(ROOT / name, folder)
 

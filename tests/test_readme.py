@@ -52,8 +52,8 @@ def shell_lines() -> list[str]:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a clone has, so that nothing is written into this one."""
     folder = tmp_path_factory.mktemp("clone")
-    for name in ("crawler", "examples"):
-        shutil.copytree(ROOT / name, folder / name)  # with what Python has compiled
+    (folder / "crawler").symlink_to(ROOT / "crawler")
+    shutil.copytree(ROOT / "examples", folder / "examples")  # with what Python has compiled
     for name in ("settings.py", "scrapy.cfg", "Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     with (folder / "settings.py").open("a") as settings:

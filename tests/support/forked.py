@@ -31,6 +31,7 @@ from typing import Any
 
 from scrapy import commands
 from scrapy.settings import default_settings
+from scrapy.utils.conf import closest_scrapy_cfg
 
 from crawler import commands as own
 
@@ -229,8 +230,9 @@ def _execute(
     # Folders of tests are none of the command's.
     rest = [one for one in sys.path if not one.startswith(OWN) or "site-packages" in one]
     sys.path[:] = [*path, *filter(None, named), *filter(None, rest)]
-    found = PathFinder.find_spec(PACKAGE)
-    if found is None or found.origin != str(Path(OWN, PACKAGE, "__init__.py")):
+    project = str(Path(closest_scrapy_cfg()).parent)  # where Scrapy would find it, too
+    found = PathFinder.find_spec(PACKAGE, [*sys.path, project])
+    if found is None or Path(found.origin or "").resolve() != Path(OWN, PACKAGE, "__init__.py"):
         for name in [*sys.modules]:
             if name.partition(".")[0] == PACKAGE:
                 del sys.modules[name]
