@@ -52,10 +52,9 @@ unexport MAKEFLAGS
 
 test: suite oldest lint
 
-# One process compiles what each of those side by side would have to compile by itself; it imports
-# the files of tests, and looks for no tests in them.
+# One process compiles what each of those side by side would have to compile by itself.
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
-	@$(BIN)/python -m pytest --collect-only -qq -o addopts= -o python_functions=- tests > /dev/null || true
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(VENV)/test.stamp
