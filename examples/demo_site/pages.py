@@ -30,6 +30,12 @@ class DemoPage:
     relation: str | None
     change: str | None
 
+    @property
+    def language(self) -> str:
+        """The code of the text's language."""
+        folder, _, name = self.text.partition("/")
+        return name if folder == "languages" else "en"
+
     def title_and_paragraphs(self, edition: int = 1) -> tuple[str, list[str]]:
         """The words of the page, without any chrome."""
         source = _source(f"{self.text}-{edition}" if self.text == "ferry" else self.text)

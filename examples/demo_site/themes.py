@@ -8,12 +8,11 @@ from .pages import DemoPage, of_host
 
 # The handbook is old: some of its pages come in the encodings of their day.
 ENCODINGS = {"ru": "windows-1251", "el": "iso-8859-7", "ja": "euc-jp"}
-LANGUAGES = ("zh", "ja", "ko", "ru", "el", "ar", "hi")
 
 
 def encoding(page: DemoPage) -> str:
     """The encoding in which a page is sent."""
-    return ENCODINGS.get(page.text, "utf-8") if page.host == "coast" else "utf-8"
+    return ENCODINGS.get(page.language, "utf-8") if page.host == "coast" else "utf-8"
 
 
 def render(page: DemoPage, hosts: dict[str, str], edition: int) -> str:
@@ -22,7 +21,6 @@ def render(page: DemoPage, hosts: dict[str, str], edition: int) -> str:
     body = "\n".join(f"<p>{escape(p)}</p>" for p in paragraphs)
     if page.view in ("home", "index", "noindex"):
         body += _list(_listed(page), edition)
-    language = page.text if page.text in LANGUAGES else "en"
     robots = '<meta name="robots" content="noindex">' if page.view == "noindex" else ""
     head = (
         f'<head><meta charset="{encoding(page)}"><title>{escape(title)} | {NAMES[page.host]}'
@@ -32,7 +30,7 @@ def render(page: DemoPage, hosts: dict[str, str], edition: int) -> str:
         inside = f"<h1>{escape(title)}</h1>\n{body}"
     else:
         inside = _THEMES[page.host](page, escape(title), body, hosts, edition)
-    return f'<!doctype html>\n<html lang="{language}">{head}\n<body>{inside}</body></html>\n'
+    return f'<!doctype html>\n<html lang="{page.language}">{head}\n<body>{inside}</body></html>\n'
 
 
 NAMES = {"gazette": "Harbour Gazette", "tidewire": "Tidewire", "coast": "Cold Coast Handbook"}

@@ -34,7 +34,7 @@ WIRE = {"lighthouse": 12, "wreck": 5, "salt": 4}
 # One story that only this paper has.
 LOCAL = (
     *("ferry", "bakery", "bridge", "choir", "clock", "flood"),
-    *("library", "orchard", "owls", "seaweed", "guide-fog", "guide-radio"),
+    *("library", "orchard", "owls", "seaweed", "guides/fog", "guides/radio"),
 )
 
 Edit = Callable[[list[str]], list[str]]
