@@ -75,42 +75,6 @@ def sites() -> dict[str, Made]:
         ]
         return 4 * int(given.get("id", 0)) + language, links
 
-    def listed(path: str) -> Page:
-        if path.startswith("/item"):
-            return 1 + int(_query(path)["id"]), ["/"]
-        page = int(_query(path).get("page", 0))
-        following = [f"/?page={page + 1}"] if page < 19 else []
-        return 0, [*following, *(f"/item?id={10 * page + n}" for n in range(10))]
-
-    def translated(path: str) -> Page:
-        language = LANGUAGES.index(_query(path).get("lang", "de"))
-        links = [f"/{n}?lang={one}" for n in range(25) for one in LANGUAGES]
-        return 4 * (_last(path) % 25) + language, links
-
-    def calendar(path: str) -> Page:
-        if not path.startswith("/cal"):
-            return 1 + _last(path) % 20, [*(f"/{n}" for n in range(20)), "/cal?month=0"]
-        month = int(_query(path)["month"])
-        return 0, [f"/cal?month={month + 1}", f"/cal?month={month - 1}"]
-
-    def profiles(path: str) -> Page:
-        kind, _, number = path.strip("/").partition("/")
-        if kind == "members":
-            return 1, [f"/user/{5 * int(number) + n}" for n in range(5)]
-        if kind == "user":
-            return 2 if int(number) % 10 else 3 + int(number) // 10, []
-        return 0, [f"/members/{n}" for n in range(20)]
-
-    def twice(path: str) -> Page:
-        links = [
-            f"{form}" for n in range(20) for form in (f"/a/{n}", f"/a/{n}/", f"/a/{n}?print=1")
-        ]
-        return _last(path.rstrip("/")) % 20, links
-
-    def plain(path: str) -> Page:
-        n = _last(path) % 200
-        return n, [f"/{(3 * n + k) % 200}" for k in range(1, 4)] + [f"/{k}" for k in range(40)]
-
     return {
         "session in query": endless(6, lambda folder, n: f"/{n}?sid={next(numbers):08x}"),
         "session in path": endless(6, lambda folder, n: f"/{n};jsessionid={next(numbers):08x}"),
@@ -118,13 +82,53 @@ def sites() -> dict[str, Made]:
         "new names each time": endless(6, lambda folder, n: f"/{n}?x{next(numbers)}=1"),
         "tracking and sorting": endless(30, tracked),
         "id and language, mixed": Made(40, mixed),
-        "list of pages": Made(201, listed),
-        "languages": Made(100, translated),
-        "calendar": Made(21, calendar),
-        "lists of empty profiles": Made(13, profiles),
-        "slash and print": Made(20, twice),
-        "no copies": Made(200, plain),
+        "list of pages": Made(201, _listed),
+        "languages": Made(100, _translated),
+        "calendar": Made(21, _calendar),
+        "lists of empty profiles": Made(13, _profiles),
+        "slash and print": Made(20, _twice),
+        "no copies": Made(200, _plain),
     }
+
+
+def _listed(path: str) -> Page:
+    if path.startswith("/item"):
+        return 1 + int(_query(path)["id"]), ["/"]
+    page = int(_query(path).get("page", 0))
+    following = [f"/?page={page + 1}"] if page < 19 else []
+    return 0, [*following, *(f"/item?id={10 * page + n}" for n in range(10))]
+
+
+def _translated(path: str) -> Page:
+    language = LANGUAGES.index(_query(path).get("lang", "de"))
+    links = [f"/{n}?lang={one}" for n in range(25) for one in LANGUAGES]
+    return 4 * (_last(path) % 25) + language, links
+
+
+def _calendar(path: str) -> Page:
+    if not path.startswith("/cal"):
+        return 1 + _last(path) % 20, [*(f"/{n}" for n in range(20)), "/cal?month=0"]
+    month = int(_query(path)["month"])
+    return 0, [f"/cal?month={month + 1}", f"/cal?month={month - 1}"]
+
+
+def _profiles(path: str) -> Page:
+    kind, _, number = path.strip("/").partition("/")
+    if kind == "members":
+        return 1, [f"/user/{5 * int(number) + n}" for n in range(5)]
+    if kind == "user":
+        return 2 if int(number) % 10 else 3 + int(number) // 10, []
+    return 0, [f"/members/{n}" for n in range(20)]
+
+
+def _twice(path: str) -> Page:
+    links = [f"{form}" for n in range(20) for form in (f"/a/{n}", f"/a/{n}/", f"/a/{n}?print=1")]
+    return _last(path.rstrip("/")) % 20, links
+
+
+def _plain(path: str) -> Page:
+    n = _last(path) % 200
+    return n, [f"/{(3 * n + k) % 200}" for k in range(1, 4)] + [f"/{k}" for k in range(40)]
 
 
 def _last(path: str) -> int:
