@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
 # In a fresh interpreter a crawl with the filter loads these and what Scrapy itself loads; some are
 # what redis needs, on some Pythons.
-LIGHT = {"crawler", "numpy", "redis", "xxhash", "jwt", "async_timeout"}
+LIGHT = {"crawler", "numpy", "chardetng_py", "redis", "xxhash", "jwt", "async_timeout"}
 # Modules that are not named as the library that brings them.
 LIBRARIES = {"bs4": "beautifulsoup4", "compression": "backports-zstd"}
 

@@ -1,20 +1,21 @@
-"""Decodes a page: BOM, HTTP header, meta, and sniffing if nothing is declared."""
+"""Decodes a page: BOM, HTTP header, meta, and a guess if nothing is declared."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
 import numpy as np
+from chardetng_py import detect
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
     read_bom,
+    resolve_encoding,
 )
-
-from .sniffing import BEYOND, FEW, count_beyond, is_foreign, score_encodings, sniff_encoding
 
 
 def count_bytes(page: bytes, first: int, last: int) -> int:
@@ -34,13 +35,23 @@ def utf8_errors(page: bytes) -> tuple[int, int]:
     (1, 2)
     """
     text = page.decode("utf-8", "replace")
-    return text.count("\ufffd"), count_beyond(text)
+    return text.count("\ufffd"), _count_beyond(text)
 
 
+def _count_beyond(text: str) -> int:
+    """The number of non-ASCII characters."""
+    return len(text) - len(text.encode("ascii", "ignore"))
+
+
+_BEYOND: Final = re.compile(rb"[\x80-\xff]+")
+_BETWEEN_TAGS: Final = re.compile(rb"[^<>]+")
+_FEW: Final = 20  # bytes
+# Bytes beyond ASCII that follow each other, on average; in Western texts 1.1.
+_LATIN_RUN: Final = 2
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 # Hebrew in reading order, as all of it is now; Python has it under the second name only.
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
-_SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
+_SAMPLE: Final = 20_000  # bytes by which an encoding is guessed; more change nothing
 _BEFORE: Final = 1000  # bytes shown before the first one beyond ASCII
 # Markup and spaces, which pages in any language have, and their least share in undeclared UTF-16.
 # Letters prove less: some Chinese ones, with their bytes swapped, are letters of ASCII.
@@ -104,17 +115,38 @@ def decode_body(body: bytes, content_type: str | None = None) -> tuple[str, str]
         except UnicodeDecodeError:
             if is_binary(body) and all(map(_has_ascii, declared)):
                 return "ascii", body.decode("ascii", "ignore")
-        first = BEYOND.search(body)
+        first = _BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
-    sample = body[at : at + _SNIFFED]
+    sample = body[at : at + _SAMPLE]
     if first and (_is_broken_utf8(body) or _has_words_of_utf8(sample, declared)):
         return "utf-8", body.decode("utf-8", "replace")
     for name in _order_declarations(declared, sample):
         text = body.decode(name, "replace")
         if _fits_encoding(text):
             return name, text
-    name = sniff_encoding(sample)
+    name = guess_encoding(sample)
     return name, body.decode(name, "replace")
+
+
+def guess_encoding(sample: bytes) -> str:
+    """The most probable encoding of text that declares none, by its non-ASCII letters.
+
+    >>> guess_encoding("Чай, напиток из листа чайного куста".encode("koi8-r"))
+    'koi8-u'
+    """
+    name = _detect(sample)
+    if name == "cp1252" and _is_foreign(sample):
+        # One wrong byte rules out its encoding: the texts between tags that have none decide.
+        votes = Counter[str]()
+        for text in _BETWEEN_TAGS.findall(sample):
+            votes[_detect(text)] += len(text) - count_bytes(text, 0, 127)
+        del votes["cp1252"]
+        name = max(votes, key=votes.__getitem__, default=name)
+    return name
+
+
+def _detect(sample: bytes) -> str:
+    return resolve_encoding(detect(sample)) or "cp1252"
 
 
 def _declared_encodings(body: bytes, content_type: str | None) -> Iterator[str]:
@@ -177,7 +209,7 @@ def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:
     """Whether so many of the non-ASCII words are valid UTF-8 that the others are damaged."""
     if any(name not in ("utf-8", "cp1252") for name in declared):
         return False
-    words = [found.group() for found in islice(BEYOND.finditer(sample), _WORDS)]
+    words = [found.group() for found in islice(_BEYOND.finditer(sample), _WORDS)]
     valid = sum(map(_is_utf8, words))
     return len(words) - valid < valid * (_BROKEN_WORDS if "utf-8" in declared else 1)
 
@@ -192,13 +224,17 @@ def _is_utf8(word: bytes) -> bool:
 
 def _order_declarations(declared: list[str], sample: bytes) -> list[str]:
     """Return the declarations in the order in which to believe them, without impossible ones."""
-    if "cp1252" in declared and is_foreign(sample):
+    if "cp1252" in declared and _is_foreign(sample):
         return [name for name in declared if name != "cp1252"]
-    if declared[:1] == ["cp1252"] and len(declared) > 1:  # what servers say who know nothing
-        likely = score_encodings(sample)
-        if likely.get(declared[1], -np.inf) >= likely["cp1252"]:
-            return declared[::-1]
+    if declared[:1] == ["cp1252"] and guess_encoding(sample) != "cp1252":
+        return declared[::-1]  # the header is the default of a server
     return declared
+
+
+def _is_foreign(sample: bytes) -> bool:
+    """Whether a text is in no Western encoding: its non-ASCII letters are side by side."""
+    runs = [len(found.group()) for found in _BEYOND.finditer(sample)]
+    return sum(runs) > max(_LATIN_RUN * len(runs), _FEW)
 
 
 def is_binary(data: bytes) -> bool:
@@ -208,7 +244,7 @@ def is_binary(data: bytes) -> bool:
     (True, False, False)
     """
     found = count_bytes(data, *_CONTROLS)
-    return found > FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
+    return found > _FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
 
 
 def _fits_encoding(text: str) -> bool:
@@ -216,4 +252,4 @@ def _fits_encoding(text: str) -> bool:
     wrong = text.count("\ufffd")
     if not wrong:
         return True
-    return wrong <= 1 or wrong < _WRONG * count_beyond(text)
+    return wrong <= 1 or wrong < _WRONG * _count_beyond(text)
