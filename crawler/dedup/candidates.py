@@ -20,7 +20,7 @@ BY_KEYS: Final = 255
 # ModuloSample, not by chance. A comparison needs _FEWEST keys, or all keys of the page.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
-# As in store/lua/records.lua and check.lua.
+# As in store/lua/stored_pages.lua and check.lua.
 FEW: Final = 12  # own words, in units of four: with fewer, a page's heading decides
 FEW_ON_HOST: Final = 16  # the same for two pages of one host
 LEARNT: Final = 8  # texts from which a template is learnt well
@@ -52,7 +52,7 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
 
     They do if one of the pages has few words of its own. On one host the limit is higher, and they
     also do while the template is hardly known: the shared text may then be the template. As in
-    store/lua/records.lua.
+    store/lua/stored_pages.lua.
 
     >>> from .fingerprint import Fingerprint
     >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 14, 9])) for n in (1, 2))

@@ -238,7 +238,7 @@ def unpack_news(reply: bytes) -> TemplateNews | None:
 
 
 def unpack_answer(reply: bytes) -> Answer:
-    """The answer of a script about a page, see lua/records.lua.
+    """The answer of a script about a page, see lua/stored_pages.lua.
 
     Raises :class:`ServerError` if its record holds no verdict.
     """

@@ -8,10 +8,10 @@ from importlib.resources import files
 from typing import NamedTuple
 
 # The parts that are put in front of a script; scripts not named here have none.
-_RECORDS = ("layout", "records")
+_RECORDS = ("layout", "records", "stored_pages")
 _OWN = ("agreed", *_RECORDS)
 _TABLES = ("agreed", "layout", "shard")
-_PAGES = (*_TABLES, "records", "pages")
+_PAGES = (*_TABLES, "records", "stored_pages", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _CLUSTER_PARTS = {
     **dict.fromkeys(("claim", "bound", "drop", "done", "under"), _TABLES),

@@ -23,7 +23,7 @@ from .shards import Call
 
 logger = logging.getLogger(__name__)
 
-_MOST: Final = 16  # kept pages returned for a page, as in lua/records.lua
+_MOST: Final = 16  # kept pages returned for a page, as in lua/stored_pages.lua
 _NUMBERS: Final = struct.Struct(">I")
 
 

@@ -11,7 +11,7 @@
 --          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
--- Returns for each page the answer of records.lua; or, if there is news about its host's template, the
+-- Returns for each page the answer of stored_pages.lua; or, if there is news about its host's template, the
 -- answer and the news, as from share_template in pages.lua. For a page with anchors, unless an override
 -- keeps it: the answer, the news ('' for none), and the kept pages that share anchors with it, most
 -- shared anchors first, each as number and record.

@@ -9,7 +9,7 @@
 --
 -- Returns four lists or numbers: the kept pages that have one of these keys; the copies of these pages;
 -- the number of the first block that was not searched, 0 if all were; and the pages that share anchors
--- with the text, as overlapping in records.lua returns them. A page is its number, then its record.
+-- with the text, as overlapping in stored_pages.lua returns them. A page is its number, then its record.
 
 local STANDING, REP = 4, 41 -- positions of these fields in a record, REP only in a copy's
 

@@ -1,5 +1,5 @@
 -- Shared by the scripts that decide about pages: the format of a page in their arguments, and the
--- counts of verdicts. This text is put behind records.lua.
+-- counts of verdicts. This text is put behind stored_pages.lua.
 --
 -- A page is one argument, numbers with the highest byte first:
 --   table key of the URL (4 bytes)

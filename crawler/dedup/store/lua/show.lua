@@ -4,7 +4,7 @@
 -- ARGV[1]  the URL
 -- ARGV[2]  its 4-byte table key
 --
--- Returns {full answer of records.lua, URL as fetched, first seen, last seen (seconds since 1970), number of
+-- Returns {full answer of stored_pages.lua, URL as fetched, first seen, last seen (seconds since 1970), number of
 -- words, since when the page is gone, 0 if it is not, exact hash}, or nothing for a URL never seen.
 
 load_state()

@@ -1,5 +1,5 @@
 -- Attempts, the pages of a shard that are being checked; and the removal of pages. This text is put behind
--- layout.lua, shard.lua, records.lua and pages.lua.
+-- layout.lua, shard.lua, records.lua, stored_pages.lua and pages.lua.
 
 local ATTEMPTS = PREFIX .. 'attempts'
 local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])

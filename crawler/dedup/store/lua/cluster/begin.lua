@@ -9,7 +9,7 @@
 --   n  an attempt was made (or existed, with the same token): its local number (4), the local
 --      number of the page that it will replace (4), 0 if there is none; 1 if that page is kept so far
 --      (1); the override of the URL: keep, drop or ''
---   a  the URL is known with this text: local number (4), answer of records.lua without the URL; if
+--   a  the URL is known with this text: local number (4), answer of stored_pages.lua without the URL; if
 --      this very check made the page take another's place, the global number of that page (4). A
 --      copy's original is in another shard: the caller checks whether it still exists
 --   b  another check of the URL is under way: milliseconds that it may still take (4)

@@ -4,7 +4,7 @@
 --
 -- Returns for each URL '' if it was never seen; otherwise local number, first seen, last seen (seconds
 -- since 1970), words and the time since which it is gone (0 if it is not), 4 bytes each, exact hash
--- (12), the answer of records.lua without the URL, and the page's URL as fetched.
+-- (12), the answer of stored_pages.lua without the URL, and the page's URL as fetched.
 
 load_state()
 
