@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
+from operator import ne
 from typing import Final
 
 import numpy as np
@@ -226,9 +227,18 @@ def _order_declarations(declared: list[str], sample: bytes) -> list[str]:
     """Return the declarations in the order in which to believe them, without impossible ones."""
     if "cp1252" in declared and _is_foreign(sample):
         return [name for name in declared if name != "cp1252"]
-    if declared[:1] == ["cp1252"] and guess_encoding(sample) != "cp1252":
-        return declared[::-1]  # the header is the default of a server
+    if declared[:1] == ["cp1252"] and len(declared) > 1:  # the header may be a server's default
+        guess = guess_encoding(sample)
+        if guess != "cp1252" and _read_alike(sample, guess, declared[1]):
+            return declared[::-1]
     return declared
+
+
+def _read_alike(sample: bytes, name: str, other: str) -> bool:
+    """Whether two encodings agree on most of a text's non-ASCII characters, as variants do."""
+    text, second = sample.decode(name, "replace"), sample.decode(other, "replace")
+    differing: int = sum(map(ne, text, second)) + abs(len(text) - len(second))
+    return 2 * differing <= _count_beyond(text)
 
 
 def _is_foreign(sample: bytes) -> bool:

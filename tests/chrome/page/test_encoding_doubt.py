@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from crawler.chrome.page.encoding import decode_body
+from crawler.chrome.page.encoding import decode_body, guess_encoding
 
 UTF8 = "text/html; charset=utf-8"
 LATIN1 = "text/html; charset=iso-8859-1"
@@ -117,6 +117,14 @@ def test_a_wrong_meta_does_not_hide_what_the_server_says(sentence: str) -> None:
     for wrong in TEXTS.keys() - {"windows-1252"}:
         text = page(sentence, f"<meta charset={wrong}>")
         assert decode_body(text.encode("iso-8859-1"), LATIN1)[1] == text, wrong
+
+
+@pytest.mark.parametrize("wrong", ["koi8-r", "gbk", "tis-620"])
+def test_a_third_encoding_speaks_for_no_declaration(wrong: str) -> None:
+    """These letters are guessed to be Central European, which neither of the two says."""
+    text = page("Þetta er ágætt, já.", f"<meta charset={wrong}>")
+    assert guess_encoding("Þetta er ágætt, já.".encode("cp1252")) not in ("cp1252", wrong)
+    assert decode_body(text.encode("cp1252"), LATIN1) == ("cp1252", text)
 
 
 @pytest.mark.parametrize("times", [1, 2, 50])
