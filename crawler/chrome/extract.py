@@ -89,18 +89,28 @@ def strip_chrome(
         document = read_tree(html, url)
     title = title_of(document)
     flat = document.flat
-    texts = flat.texts
-    n = len(texts)
-    if not n:
+    if not flat.texts:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     said = in_body(flat, document.head.data)
     likely, kept = _judge_blocks(flat, title, said)
     if not template:
         return MainText(_join_texts(flat, kept), title, flat, kept, likely)
-    pairs, alone, sizes = pair_hashes(texts), kept, text_lengths(texts)
-    of = hits(pairs, kept, template)
-    heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (flat.signs[flat.around] & CHROME == 0)
+    return _cut_template(flat, title, said, likely, kept, template)
+
+
+def _cut_template(
+    flat: Flat,
+    title: str,
+    said: NDArray[np.bool_],
+    likely: Floats,
+    alone: NDArray[np.bool_],
+    template: AbstractSet[int],
+) -> MainText:
+    """Return the main text without what its site repeats; `alone` is kept without the template."""
+    pairs, kept, sizes = pair_hashes(flat.texts), alone, text_lengths(flat.texts)
+    of, signs = hits(pairs, kept, template), flat.signs[flat.around]
+    heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
     plain, _ = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
     if known is not None and known.any():
@@ -109,11 +119,10 @@ def strip_chrome(
             known = more
         whole = _join_texts(flat, kept)
         kept = kept & ~known
-        if n <= LIMIT:
+        if len(flat.texts) <= LIMIT:
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
         if not kept.any():  # all that is kept without the template is the site's
-            signs = flat.signs[flat.around]
             kept = plain & ~known & (signs & CHROME == 0) & (likely >= _LEAST_LIKELY)
         if not kept.any():  # nothing but the template is text
             known, whole, kept = None, None, alone
