@@ -376,6 +376,25 @@ def test_lists_that_lead_on_are_followed() -> None:
     assert len(crawl(site, "/").texts) == 1 + 4 + 80
 
 
+def test_a_page_that_came_often_before_others_is_no_list() -> None:
+    """Its copies lead to pages that have not come yet, as those of a list do, until these have."""
+    rules, numbers = SiteRules(), itertools.count(1)
+    order = [*[0] * 9, *range(1, 5), *range(1, 5), *range(1, 5), 0, 1, 2]
+    seen: set[int] = set()
+    for page in order:
+        url = parts(f"/p{page}/{next(numbers)}z")
+        rules.note_request(url, next(numbers))
+        links = [parts(f"/p{other}/{next(numbers)}z") for other in range(5)]
+        for link in links:
+            rules.note_found(link)
+        is_new = page not in seen
+        seen.add(page)
+        frames = tuple(map(rules.list_frames, links))
+        rules.note_page(url, page, is_new=is_new, found_on=next(numbers), links=frames)
+    for page in range(5):
+        assert rules.find_rules(parts(f"/p{page}/{next(numbers)}z")) == ["volatile"], page
+
+
 def test_names_without_end_take_bounded_memory() -> None:
     """A hostile site may have a new argument in each link."""
     rules = SiteRules()

@@ -22,7 +22,7 @@ _MOST_FRAMES: Final = 1 << 14
 _MOST_NAMES: Final = 1 << 12
 _MOST_SEGMENTS: Final = 4  # at the end of a path that may be ids
 _LONGEST_VALUE: Final = 64  # characters of a part that are remembered
-_LEADS: Final = 4  # copies that lead on, as in a list, before a frame is given up
+_LEADS: Final = 4  # copies that lead on, as in a list, before nobody waits for a frame
 _ENDING: Final = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cgi|shtml|pdf)$", re.IGNORECASE)
 _SEPARATOR: Final = re.compile(r"[^\w%]|_")
 
@@ -68,6 +68,14 @@ class _Frame:
     pages: list[_Page] = field(default_factory=list)
     leads: int = 0
     is_mixed: bool = False
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether so many of its copies led to unknown pages that nobody should wait for it.
+
+        It may still turn out that they lead to nothing else: when those pages have come, too.
+        """
+        return self.leads >= _LEADS
 
     def mix(self) -> None:
         """Note that these URLs are different pages."""
@@ -118,7 +126,7 @@ class VolatileParts:
         return any(
             (frame := self._frames.get(hole.frame)) is not None
             and len(frame.asked) >= _ENOUGH
-            and not frame.is_mixed
+            and not (frame.is_mixed or frame.leads_on)
             for hole in holes
         )
 
@@ -148,7 +156,7 @@ class VolatileParts:
         ):
             return False
         if number < _ENOUGH:
-            return True
+            return not frame.leads_on
         return any(page.is_fresh for page in frame.pages) and not self._list_leading(frame)
 
     def _list_leading(self, frame: _Frame) -> list[int]:
@@ -227,9 +235,6 @@ class VolatileParts:
                 return
             del frame.pages[leading[0]]
             frame.leads += 1
-            if frame.leads >= _LEADS:
-                frame.mix()
-                return
         frame.pages.append(page)
         for one in frame.pages if len(frame.pages) >= _RIPE else ():
             if len(self._values) < _MOST_FRAMES:
