@@ -5,6 +5,7 @@
 # make suite                                  the whole test suite
 # make lint                                   linters and type checker
 # make oldest                                 a few tests of each kind, with the oldest libraries allowed
+# make setup                                  what the tests need, before any of them runs
 # make min                                    the most important tests on Scrapy 2.13, spiders of all kinds on later ones
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make chaos                                  ten minutes of faults: processes, network, cluster, crawls
@@ -30,7 +31,7 @@ SIDE_BY_SIDE = -n 4 --dist loadfile --no-loadscope-reorder
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
-.PHONY: crawl test suite lint min oldest matter pythons chaos fuzz docs release clean
+.PHONY: crawl setup test suite lint min oldest matter pythons chaos fuzz docs release clean
 
 # Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
@@ -51,6 +52,8 @@ MAKEFLAGS += --jobs=3
 unexport MAKEFLAGS
 
 test: suite oldest lint
+
+setup: $(VENV)/test.stamp $(VENV)/compiled.stamp
 
 # One process compiles what each of those side by side would have to compile by itself.
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
