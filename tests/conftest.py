@@ -177,7 +177,7 @@ class Server:
             return client.execute_command(*words)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], Any], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} seconds in vain"

@@ -348,7 +348,7 @@ def kill_during(project: Project, server: Server, web: Web | None, **settings: A
     words = crawl(web) if web else ["crawl", "rows", "-a", "count=200", "-O", "items.jsonl"]
     process = project.start(*words, DEDUP_REDIS_URL=server.url, DOWNLOAD_DELAY=0.01, **settings)
     try:
-        wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
+        wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"))
     finally:
         server.kill()
         run = project.end(process)
@@ -383,7 +383,7 @@ def test_server_back_before_the_crawl_ends(
     """Pages that passed unchecked are checked when the crawl ends and the server answers."""
     server = start_server(appendonly="yes", appendfsync="always")
     process = project.start(*crawl(web), DEDUP_REDIS_URL=server.url, DOWNLOAD_DELAY=0.05)
-    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
+    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"))
     server.kill()
     time.sleep(1)
     server.start()
@@ -405,7 +405,7 @@ def test_a_data_folder_that_may_not_be_entered_any_more(
     settings = {"DEDUP_REDIS_URL": server.url, "DEDUP_DATA_DIR": folder, "DOWNLOAD_DELAY": 0.02}
     project.prefix = heeding
     process = project.start(*crawl(web), **settings)
-    wait_until(lambda: any(folder.glob("archive-dedup@*.sqlite-wal")), seconds=30)
+    wait_until(lambda: any(folder.glob("archive-dedup@*.sqlite-wal")))
     folder.chmod(0)
     try:
         server.kill()
@@ -451,11 +451,11 @@ def test_an_item_from_start_under_way_at_the_end(
     words = ["crawl", "rows", "-a", "count=1000", "-O", "items.jsonl"]
     settings = {"LOG_FILE": log, "TWISTED_REACTOR_ENABLED": reactor}
     process = project.start(*words, DEDUP_REDIS_URL=server.url, **settings)
-    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
+    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"))
     server.process.send_signal(signal.SIGSTOP)
     time.sleep(0.2)
     process.send_signal(signal.SIGTERM)
-    wait_until(lambda: "Closing spider" in log.read_text(), seconds=30)
+    wait_until(lambda: "Closing spider" in log.read_text())
     server.process.send_signal(signal.SIGCONT)
     run = project.end(process)
     assert run.code == 0
@@ -498,12 +498,12 @@ def test_addresses_gone_before_a_forced_stop(
     server, log = start_server(), project.folder / "log"
     settings = {"LOG_FILE": log, "DEDUP_TIMEOUT": 60, "TWISTED_REACTOR_ENABLED": reactor}
     process = project.start(*crawl(web), DEDUP_REDIS_URL=server.url, **settings)
-    wait_until(lambda: web.seen, seconds=30)
+    wait_until(lambda: web.seen)
     server.process.send_signal(signal.SIGSTOP)
     web.open.set()
     found = [f"Crawled (404) <GET {web.url}/{number}>" for number in gone]
     for messages in (found, ["Send again to force"]):
-        wait_until(lambda said=messages: all(map(log.read_text().__contains__, said)), seconds=30)
+        wait_until(lambda said=messages: all(map(log.read_text().__contains__, said)))
         process.send_signal(signal.SIGINT)
     project.end(process)
     server.process.send_signal(signal.SIGCONT)

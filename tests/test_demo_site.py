@@ -217,7 +217,7 @@ def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
     feed = tmp_path / "pages.jsonl"
     wait_until(lambda: feed.exists() and feed.stat().st_size > 0, 30)
     os.killpg(process.pid, signal.SIGINT)
-    _, output = process.communicate(timeout=30)
+    _, output = process.communicate(timeout=110)
     assert "shutdown after" in output
     assert "Traceback" not in output
     with pytest.raises(ProcessLookupError):
@@ -236,7 +236,7 @@ def test_a_crawl_ends_though_nobody_reads_on(site: DemoSite, tmp_path: Path) -> 
     os.close(writer)
     os.close(reader)
     try:
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=110) == 0
     finally:
         process.kill()
     assert_one_of_each(site, {item["url"]: item for item in feed_items(tmp_path)})

@@ -326,7 +326,7 @@ def test_a_killed_load_leaves_no_process(redis_url: str, tmp_path: Path) -> None
         assert process.poll() is None
         sleep(0.05)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=110)
 
 
 def test_an_extractor_that_is_not_there_is_named(redis_url: str, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:
     given = {**settings, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
     words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     with start_scrapy(words, ROOT, stderr=subprocess.DEVNULL) as process:
-        wait_until(lambda: len(web.seen) >= pages, seconds=60)
+        wait_until(lambda: len(web.seen) >= pages)
         process.kill()
     with Path(settings["JOBDIR"], "site.lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until it is dead

@@ -116,7 +116,7 @@ def sites() -> Iterator[list[Web]]:
 def open_together(sites: list[Web]) -> None:
     """Let no crawl go ahead before the other is there."""
     try:
-        wait_until(lambda: all(site.seen for site in sites), seconds=60)
+        wait_until(lambda: all(site.seen for site in sites))
     finally:
         for site in sites:
             site.open.set()

@@ -369,7 +369,7 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         }[form]
         wait_until(lambda: re.search(grown, bytes(seen)), 30)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=110) == 0
         assert process.stderr.read() == ""
     finally:
         process.kill()
@@ -397,7 +397,7 @@ def test_ctrl_c_is_no_traceback():
         try:
             with silent.accept()[0]:  # now it waits for an answer
                 process.send_signal(signal.SIGINT)
-                _, errors = process.communicate(timeout=30)
+                _, errors = process.communicate(timeout=110)
         finally:
             process.kill()
     assert (process.returncode, errors) == (Exit.INTERRUPTED, "")
