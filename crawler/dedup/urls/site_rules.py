@@ -163,8 +163,8 @@ class SiteRules:
 
     def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
         """Whether the rules will spare a URL once its `twin` was fetched."""
-        is_alike = self.rules and self._strict_key(parts) == self._strict_key(twin)
-        return bool(is_alike) and self._list_covered(parts, twin) is not None
+        is_alike = self._strict_key(parts) == self._strict_key(twin)
+        return is_alike and self._list_covered(parts, twin) is not None
 
     def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
         """The rules that cover all differences of two URLs; None if one is not covered."""

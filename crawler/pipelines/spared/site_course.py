@@ -105,6 +105,8 @@ class SiteCourse:
 
         Where each page links to the next only, there is nothing else to request meanwhile.
         """
+        if not self.rules.rules:  # hundreds may be under way
+            return False
         return any(self.rules.would_spare(parts, one.parts) for one in self._flights.values())
 
     def find_reasons(self, parts: UrlParts) -> tuple[str, ...] | None:
