@@ -94,8 +94,9 @@ def strip_chrome(
         return MainText("", title, flat, empty.astype(bool), empty)
     said = in_body(flat, document.head.data)
     likely, kept = _judge_blocks(flat, title, said)
-    if not template:
-        return MainText(_join_texts(flat, kept), title, flat, kept, likely)
+    if not template:  # a site may have none, which is known after some pages
+        learnt = getattr(template, "learnt", 0)
+        return MainText(_join_texts(flat, kept), title, flat, kept, likely, learnt=learnt)
     return _cut_template(flat, title, said, likely, kept, template)
 
 

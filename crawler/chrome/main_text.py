@@ -171,8 +171,13 @@ class MainText:
         """The page's heading, or its title without the site's name."""
         return heading_of(
             self._flat, self.title, self._known,
-            kept=self._kept, site=self._site, learnt=self.learnt,
+            kept=self._own, site=self._site, learnt=self.learnt,
         )  # fmt: skip
+
+    @property
+    def _own(self) -> NDArray[np.bool_]:
+        """The kept blocks that are not known to be the site's."""
+        return self._kept if self._shared is None else self._kept & ~self._shared
 
     @property
     def own_words(self) -> int:
@@ -183,9 +188,7 @@ class MainText:
         """
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
-        own = self._kept & (flat.linked < PER_WORD * flat.words + more)
-        if self._shared is not None:
-            own &= ~self._shared
+        own = self._own & (flat.linked < PER_WORD * flat.words + more)
         own[self._numbers_of_links] = False
         return int(words[own].sum())
 
@@ -226,9 +229,13 @@ class MainText:
 
     @property
     def beginning(self) -> int:
-        """A hash of the beginning of the first line that is not part of the title."""
-        lines = (line for line in self.whole.split("\n") if line not in self.title)
-        return hash(next(lines, "")[:BEGINNING])
+        """A hash of how the page's own text begins, without lines that are part of the title.
+
+        A short line is not enough: it may be a label that begins all pages of a site.
+        """
+        own = self._alone if self._shared is None else self._alone & ~self._shared
+        texts = map(self._flat.texts.__getitem__, np.flatnonzero(own)[:BEGINNING].tolist())
+        return hash("\n".join(text for text in texts if text not in self.title)[:BEGINNING])
 
     def hashes(self) -> dict[int, bool]:
         """Return a hash for each pair of neighbouring blocks, and whether it is main text.

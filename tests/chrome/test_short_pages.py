@@ -179,6 +179,43 @@ def test_pages_that_are_all_called_the_same_are_told_apart_by_their_text() -> No
     assert len({main.heading for main in found[8:]}) == len(WORDS) - 8
 
 
+@pytest.mark.parametrize("every", [1, 2])
+def test_a_note_between_what_is_another_on_each_page(every: int) -> None:
+    """It is known by itself if it is long, and none of a page's own words where half have it."""
+    note = f"<p>{' '.join(NOTE.replace('</p>', '').split('<p>')).strip()}</p>"
+    pages = [
+        f"<title>{w} - Museum</title><b>{w}</b><p>{own(w)}</p>{'' if i % every else note}"
+        f"<a href={i}>{WORDS[i - 1]}</a> <a href={i + 2}>{WORDS[i - 2]}</a>"
+        for i, w in enumerate(WORDS)
+    ]
+    for word, main in list(zip(WORDS, crawl(pages), strict=True))[8::2]:
+        assert own(word) in main.text
+        assert ("qualified person" in main.text) == (every == 2)
+        assert main.own_words < len(own(word).split()) + 4
+        assert main.heading == word
+
+
+@pytest.mark.parametrize("title", ["", "<title>Museum</title>"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<b>{0}</b><p>{1}</p><h2>See also</h2>{3}",
+        "<dl><dt>Text</dt><dd>{1}</dd></dl><p>{2}</p>{3}",
+        "<h4>Text</h4><p>{1}</p>{3}",
+        "<p>{2}</p><p>{1}</p>{3}",
+    ],
+)
+def test_what_all_pages_are_called_is_no_name(title: str, layout: str) -> None:
+    """Neither a title nor a label that comes back: then the text's beginning tells them apart."""
+    links = [f"<a href={i}>{WORDS[i - 1]}</a> <a href=/>{w}</a>" for i, w in enumerate(WORDS)]
+    short = NOTE.partition("</p>")[0].partition("<p>")[2]
+    pages = [
+        title + layout.format(w, own(w), short, link) for w, link in zip(WORDS, links, strict=True)
+    ]
+    found = crawl(pages)[8:]
+    assert len({main.heading for main in found}) == len(found)
+
+
 def test_what_was_told_is_known_all_the_while() -> None:
     """Also while a worker has seen a few pages itself, from which it would learn less."""
     layout = "<title>Museum</title><h1>Museum</h1><table>{0}</table>{1}"

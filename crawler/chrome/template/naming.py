@@ -64,10 +64,11 @@ def heading_of(
     """Return the page's heading: the first of the highest level, unless that is the site's name.
 
     `known` are the blocks of the site's template, `site` has the common parts of its titles,
-    `learnt` is the number of texts from which these were learnt, and `kept` are the blocks of the
-    text. A heading below the first level must be repeated by the title. If there is none, the title
-    without the site's name is used. A title of one part may be the site's, too, while that is
-    unknown: then the first text of the page is added.
+    `learnt` is the number of texts from which these were learnt, and `kept` are the page's own
+    blocks of the text. A heading below the first level must be repeated by the title. If there is
+    none, the title without the site's name is used. A title of one part may be the site's, too,
+    while that is unknown: then a lower heading is added. All pages may have that, such as "See
+    also", so the beginning of the text is added if it is known that the title is the site's.
     """
     around = flat.around[:LIMIT]
     seen = flat.signs[around] & _NEVER == 0
@@ -97,15 +98,12 @@ def heading_of(
     if own and (len(parts) > 1 or learnt >= _WELL_LEARNT):
         return own
     first = next(iter([*lower, *named(*_LABELS)]), "")
-    if not first and kept is not None and title:
-        first = _beginning(flat, kept if known is None else kept & ~known)
-    return f"{own}: {first}" if own and first else own or first
-
-
-def _beginning(flat: Flat, kept: NDArray[np.bool_]) -> str:
-    """Return the beginning of the first of these blocks that is not links."""
-    numbers = np.flatnonzero(kept & (flat.linked < PER_WORD * flat.words))
-    return flat.texts[int(numbers[0])][:BEGINNING] if len(numbers) else ""
+    beginning = ""
+    if kept is not None and (learnt >= _WELL_LEARNT or (title and not first)):
+        plain = kept & (flat.linked < PER_WORD * flat.words)
+        texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
+        beginning = next((text for text in texts if plain_name(text, site) != first), "")
+    return ": ".join(part for part in (own, first, beginning[:BEGINNING]) if part)
 
 
 def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:

@@ -35,17 +35,20 @@ LEAST_OWN: Final = 0.2
 LIST_LINKED: Final = 0.5  # of the characters in known neighbours, which then are a list of links
 FACTS: Final = 2  # lines besides its heading that distinguish a page from others with the same note
 
+_PAIR_BITS: Final = (1 << 32) - 1
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a text has
 
 
 class Pairs(NamedTuple):
     """32-bit hashes of every two neighbouring blocks of a page, without and with digits; one list,
-    if there are none.
+    if there are none. And of long blocks by their numbers, which are paired with themselves: a note
+    may stand between the page's own text and links to its neighbours.
     """
 
     alike: list[int]
     same: list[int]
+    long: dict[int, int]
 
 
 def block_hash(text: str) -> int:
@@ -71,12 +74,15 @@ def pair_hashes(texts: list[str]) -> Pairs:
     parts = small.split(b"\0") if texts else []
     hashes = list(map(xxhash.xxh3_64_intdigest, parts))
     same = _of_neighbours(hashes)
+    # By bytes, of which a word has more or less as many in all scripts.
+    longer = (i for i, part in enumerate(parts) if len(part) >= PROSE)
+    long = {i: hashes[i] >> 14 & _PAIR_BITS for i in longer}
     if small == folded:
-        return Pairs(same, same)
+        return Pairs(same, same, long)
     for i, part in enumerate(folded.split(b"\0")):
         if part != parts[i]:
             hashes[i] = xxhash.xxh3_64_intdigest(part)
-    return Pairs(_of_neighbours(hashes), same)
+    return Pairs(_of_neighbours(hashes), same, long)
 
 
 def _small(text: str) -> bytes:
@@ -96,7 +102,7 @@ def _sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.
 
 def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     """Return what a site learns from a page that keeps such blocks: see `MainText.hashes`."""
-    alike, same = pairs
+    alike, same, long = pairs
     kept = np.logical_or(*_sides(alone))
     cut = np.flatnonzero(~kept).tolist()
     hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
@@ -107,6 +113,8 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
             hashes.pop(pair, None)
         else:  # kept anywhere counts as kept
             hashes[pair] = True
+    for number, pair in long.items():
+        hashes[pair] = bool(alone[number]) or hashes.get(pair, False)
     return hashes
 
 
@@ -131,7 +139,12 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
     found[of_main] |= among((same[of_main] ^ TOLD).tolist(), SURE)
     found[of_both & (among(pairs.same, 1, cut) > 0)] = 0
     found |= among(pairs.alike, ALIKE)
-    return found[:-1] | found[1:]
+    of = found[:-1] | found[1:]
+    numbers, long = list(pairs.long), list(pairs.long.values())
+    for flag, way in (0, SAME), *_FLAGS:
+        of[numbers] |= among([pair | flag for pair in long], way)
+    of[numbers] |= among([pair ^ TOLD for pair in long], SURE)
+    return of
 
 
 def templated(

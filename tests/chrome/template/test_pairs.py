@@ -28,14 +28,18 @@ BLOCKS = st.lists(
 
 
 def said(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> list[str]:
-    return [str(what) if numbers else "abcde"[what] for what, *_ in blocks]
+    """Blocks of one character, the last of them of many."""
+    texts = "01234" if numbers else "abcde"
+    return [texts[what] * (pairs.PROSE if what == len(texts) - 1 else 1) for what, *_ in blocks]
 
 
 @settings(deadline=None)
 @given(texts=TEXTS)
 def test_hashes_of_pairs(texts: list[str]) -> None:
-    """For any text; one list where there are no digits."""
+    """For any text; one list where there are no digits. Long ones have a hash of their own."""
     found = pairs.pair_hashes(texts)
+    sizes = [len(text.encode("utf-8", "replace")) for text in texts]
+    assert list(found.long) == [i for i, size in enumerate(sizes) if size >= pairs.PROSE]
     has_digits = any(digit in text for text in texts for digit in "0123456789")
     assert (found.same is found.alike) == (not has_digits)
     hashes = [pairs.EDGE, *map(block_hash, texts), pairs.EDGE]
@@ -52,9 +56,13 @@ def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> Non
     alone = [block[1] for block in blocks]
     beside = [one or other for one, other in pairwise([False, *alone, False])]
     times = Counter(compress(found.same, beside))
-    cut = {pair for both in zip(*found, beside, strict=True) if not both[2] for pair in both[:2]}
+    cut = {
+        pair for both in zip(*found[:2], beside, strict=True) if not both[2] for pair in both[:2]
+    }
     wanted = dict.fromkeys(cut - {pair for pair in times if times[pair] > pairs.ROWS}, False)
     wanted |= {pair: True for pair in times if times[pair] <= pairs.ROWS}
+    wanted |= dict.fromkeys(found.long.values(), False)
+    wanted |= {pair: True for number, pair in found.long.items() if alone[number]}
     assert pairs.lesson(found, np.array(alone)) == wanted
 
 
@@ -66,26 +74,34 @@ def test_what_is_templated(
     """As asked pair by pair."""
     found = pairs.pair_hashes(said(blocks, numbers))
     flags = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
-    all_of = sorted({*found.alike, *found.same})
+    all_of = sorted({*found.alike, *found.same, *found.long.values()})
     marked = [pair | flag for pair in all_of for flag in flags]
     template = data.draw(st.sets(st.sampled_from(marked + [p ^ pairs.TOLD for p in all_of])))
     kept = [block[1] for block in blocks]
     sides = list(zip([False, *kept], [*kept, False], strict=True))
     cut = {same for same, side in zip(found.same, sides, strict=True) if not any(side)}
     ways = []
-    for alike, same, side in zip(*found, sides, strict=True):
+
+    def ways_of_kept(pair: int) -> int:
+        is_sure = pair | pairs.OF_ALL in template or pair ^ pairs.TOLD in template
+        return (
+            pairs.OFTEN * (pair | pairs.KEPT in template)
+            | pairs.SURE * is_sure
+            | pairs.LISTED * (pair | pairs.OF_SOME in template)
+        )
+
+    for alike, same, side in zip(*found[:2], sides, strict=True):
         way = pairs.ALIKE * (alike in template)
         if not (all(side) and same in cut):
             way |= pairs.SAME * (same in template)
             if any(side):
-                way |= pairs.OFTEN * (same | pairs.KEPT in template)
-                way |= pairs.SURE * (
-                    same | pairs.OF_ALL in template or same ^ pairs.TOLD in template
-                )
-                way |= pairs.LISTED * (same | pairs.OF_SOME in template)
+                way |= ways_of_kept(same)
         ways.append(way)
     answer = pairs.hits(found, np.array(kept), template)
-    assert answer.tolist() == [one | other for one, other in pairwise(ways)]
+    wanted = [one | other for one, other in pairwise(ways)]
+    for number, pair in found.long.items():
+        wanted[number] |= pairs.SAME * (pair in template) | ways_of_kept(pair)
+    assert answer.tolist() == wanted
 
 
 def test_a_page_does_not_lose_all_its_text() -> None:
