@@ -26,6 +26,7 @@ PER_WORD: Final = 2.5  # characters in links, for each word, from which on a blo
 # Flag in front of the 32 bits of a part that titles of a site share; and its form among workers.
 IN_TITLES: Final = 1 << 35
 TOLD_TITLE: Final = 0x7F4A7C15
+WHOLE: Final = 1 << 36  # one more flag, of a whole title
 # Separates a title from the site's name, with blanks on both sides.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
 _SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
@@ -68,7 +69,8 @@ def heading_of(
     blocks of the text. A heading below the first level must be repeated by the title. If there is
     none, the title without the site's name is used. A title of one part may be the site's, too,
     while that is unknown: then a lower heading is added. All pages may have that, such as "See
-    also", so the beginning of the text is added if it is known that the title is the site's.
+    also", so the beginning of the text is added if it is known that the title is the site's. A
+    title that several pages have is that of a part of the site.
     """
     around = flat.around[:LIMIT]
     seen = flat.signs[around] & _NEVER == 0
@@ -78,9 +80,12 @@ def heading_of(
 
     def named(*levels: int) -> list[str]:
         numbers = [at for code in levels for at in np.flatnonzero(codes == code)[:_MOST].tolist()]
-        return [name for at in numbers if (name := plain_name(flat.texts[at], site))]
+        found = [plain_name(flat.texts[at], site) for at in numbers]
+        return [name for name in found if name and name != shared]
 
-    whole = plain_name(title)
+    whole, shared = plain_name(title), ""
+    if is_of_site(whole, site, WHOLE):
+        title, whole, shared = "", "", whole
     parts, own = _PART.split(whole), bare_title(title, site)
     for top in named(_LEVELS[0]):
         if top == own or not own:
@@ -147,22 +152,23 @@ def _has_site_first(name: str) -> bool:
     return found is not None and found.group().strip() in _SITE_FIRST
 
 
-def title_part(part: str) -> int:
-    """Return the hash of a part of a title; digits count, as in "Page 3"."""
-    return IN_TITLES | xxhash.xxh32_intdigest(part.strip().encode("utf-8", "replace"))
+def title_part(part: str, flag: int = 0) -> int:
+    """Return the hash of a part of a title, or of a `WHOLE` one; digits count, as in "Page 3"."""
+    seed = flag >> 32
+    return IN_TITLES | flag | xxhash.xxh32_intdigest(part.strip().encode("utf-8", "replace"), seed)
 
 
-def is_of_site(part: str, site: AbstractSet[int]) -> bool:
-    """Whether a template says that the site's titles share a part."""
-    number = title_part(part)
+def is_of_site(part: str, site: AbstractSet[int], flag: int = 0) -> bool:
+    """Whether a template says that the site's titles share a part, or are this `WHOLE` one."""
+    number = title_part(part, flag)
     return number in site or number % KEPT ^ TOLD_TITLE in site
 
 
 def title_parts(title: str) -> list[int]:
-    """Return hashes of a title's parts, and of its beginning up to a colon: a site learns them."""
+    """Return hashes of a title, its parts, and its beginning up to a colon: a site learns them."""
     name = plain_name(title)
     parts = {*_PART.split(name)[:_MOST], name.partition(": ")[0]}
-    return [title_part(part) for part in parts if part]
+    return [title_part(part) for part in parts if part] + [title_part(name, WHOLE)] * bool(name)
 
 
 def names(flat: Flat, title: str) -> tuple[int, int, int]:

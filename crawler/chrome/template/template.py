@@ -8,7 +8,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .naming import IN_TITLES
+from .naming import IN_TITLES, WHOLE
 from .pairs import KEPT, OF_ALL, OF_SOME
 
 _BITS: Final = 16  # for each number of a generation
@@ -257,7 +257,9 @@ class SiteTemplate:
         pairs, times = self._counts.pairs, self._counts.times
         least = max(self.least_pages, self.least_share * self.contents)
         least_kept = max(self.least_pages, LEAST_KEPT, self.kept_share * self.contents)
-        least_titles = max(LEAST_KEPT, NAMED_SHARE * self._titled)
+        is_whole = pairs & np.uint64(WHOLE) > 0
+        share = np.where(is_whole, self.least_share, NAMED_SHARE)
+        least_titles = np.maximum(LEAST_KEPT, share * self._titled)
         is_varied = self.names >= max(LEAST_KEPT, NAMED_SHARE * self.contents)
         is_title = pairs & np.uint64(IN_TITLES) > 0
         found = set(pairs[~is_title & (pairs < KEPT) & (times >= least)].tolist())
