@@ -114,6 +114,7 @@ def _cut_template(
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
     plain, _ = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
+    shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
     if known is not None and known.any():
         more = known | find_teasers(flat, known, sizes)
         if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
@@ -123,13 +124,13 @@ def _cut_template(
         if len(flat.texts) <= LIMIT:
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
-        if not kept.any():  # all that is kept without the template is the site's
-            kept = plain & ~known & (signs & CHROME == 0) & (likely >= _LEAST_LIKELY)
-        if not kept.any():  # nothing but the template is text
-            known, whole, kept = None, None, alone
-        elif sizes[kept & ~alone].sum() > _ADDED * sizes[kept].sum():
-            whole = _join_texts(flat, kept | alone)
-    shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
+    if known is not None and not (kept & ~shared).any():  # what is kept is the site's
+        other = plain & ~known & (signs & CHROME == 0) & (likely >= _LEAST_LIKELY)
+        whole, kept = _join_texts(flat, alone), kept | other
+    if not kept.any():  # nothing but the template is text
+        known, whole, kept = None, None, alone
+    elif sizes[kept & ~alone].sum() > _ADDED * sizes[kept].sum():
+        whole = _join_texts(flat, kept | alone)
     return MainText(
         _join_texts(flat, kept),
         title, flat, kept, likely, known, whole, pairs, alone, shared, learnt, template,

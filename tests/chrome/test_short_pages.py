@@ -78,6 +78,18 @@ def test_it_is_learnt_where_all_kept_texts_are_equal() -> None:
     assert len({main.whole for main in found}) == len(found)
 
 
+def test_a_page_whose_text_others_have_too_keeps_its_lines() -> None:
+    """The note is that of a part of a site, and all that one of its pages alone would keep."""
+    layout = "<div class=container><ul><li>{0}</li></ul><div>{1}</div></div>"
+    pages = [layout.format(f"{w}: no {i}.5", NOTE) for i, w in enumerate(WORDS)]
+    others = [f"<title>{w}</title><h1>{w}</h1>" + f"<p>{own(w)} {own(w)}</p>" * 9 for w in WORDS]
+    mixed = [page for both in zip(pages, others, strict=True) for page in both]
+    assert "no 3.5" not in strip_chrome(pages[3]).text
+    for number, main in list(enumerate(crawl(mixed)[::2]))[8:]:
+        assert f"{WORDS[number]}: no {number}.5" in main.text
+        assert "qualified person" in main.text
+
+
 @pytest.mark.parametrize("sign", ["{}", "{}.", "§ {}", "{}.{}"])
 def test_the_numbers_of_a_menu_are_no_words_of_a_page(sign: str) -> None:
     """They stand beside links, as in a table of contents; those of a table of facts are."""

@@ -27,6 +27,7 @@ OF_SOME: Final = 1 << 34
 TOLD: Final = 0x9E3779B9  # in place of OF_ALL, as workers share 32 bits
 ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # ways in which a block belongs to the template
 _FLAGS: Final = ((KEPT, OFTEN), (OF_ALL, SURE), (OF_SOME, LISTED))
+_LONG_FLAGS: Final = (0, SAME), *_FLAGS
 PROSE: Final = 200  # characters
 ROWS: Final = 2  # how often chrome may stand on a page, as above and below its text
 # Least share of the text kept without the template that must be the page's own.  With less, a
@@ -140,10 +141,12 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
     found[of_both & (among(pairs.same, 1, cut) > 0)] = 0
     found |= among(pairs.alike, ALIKE)
     of = found[:-1] | found[1:]
-    numbers, long = list(pairs.long), list(pairs.long.values())
-    for flag, way in (0, SAME), *_FLAGS:
-        of[numbers] |= among([pair | flag for pair in long], way)
-    of[numbers] |= among([pair ^ TOLD for pair in long], SURE)
+    for number, pair in pairs.long.items():
+        for flag, way in _LONG_FLAGS:
+            if pair | flag in template:
+                of[number] |= way
+        if pair ^ TOLD in template:
+            of[number] |= SURE
     return of
 
 
