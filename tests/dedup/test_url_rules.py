@@ -271,6 +271,49 @@ def test_a_counter_example_revokes_a_rule() -> None:
     assert rules.matters == {"?sort"}
 
 
+def note_pages(rules: SiteRules, pages: dict[str, int]) -> None:
+    """Note pages by path, with their contents."""
+    known: set[int] = set()
+    for path, content in pages.items():
+        rules.note_found(parts(path))
+        rules.note_page(parts(path), content, is_new=content not in known)
+        known.add(content)
+
+
+def test_what_makes_no_difference_to_lists_may_matter_to_items() -> None:
+    """So the rule of lists does not put the blame on what else differs in two items."""
+    rules = SiteRules()
+    lists = {f"/list/{n}?mode={mode}": n for n in range(4) for mode in "ab"}
+    note_pages(rules, lists)
+    assert set(rules.rules) == {"?mode"}
+    note_pages(rules, {"/item?mode=a&t=1": 10, "/item?mode=b&t=2": 11, **lists})
+    assert "?t" not in rules.matters
+
+
+def test_a_default_that_may_be_left_out_revokes_no_other_rule() -> None:
+    """Another value is a counter-example to the rule of this argument, and to URLs of its kind."""
+    rules = SiteRules()
+    defaults = [
+        f"/{n}?{page}sid={n}{k:015x}" for n in range(4) for k, page in enumerate(("", "p=0&"))
+    ]
+    note_pages(rules, {path: int(path[1]) for path in defaults})
+    assert set(rules.rules) == {"?p", "?sid"}
+    note_pages(rules, {"/0?p=1&sid=1f1f1f1f1f1f1f1f": 10})
+    assert "?sid" in rules.rules
+    assert rules.matters == {"?p"}
+    assert rules.find_rules(parts("/0?p=1&sid=2e2e2e2e2e2e2e2e")) == ["?sid"]
+    assert rules.find_rules(parts("/1?p=2&sid=2e2e2e2e2e2e2e2e")) is None
+
+
+def test_what_is_left_out_is_no_copy_of_a_value_that_nobody_tried() -> None:
+    """Both values of two URLs have to make no difference, not that of the later one alone."""
+    rules = SiteRules()
+    note_pages(rules, {f"/{n}?{page}": n for n in range(4) for page in ("p=0", "")})
+    note_pages(rules, {"/9?p=1": 10})
+    assert rules.find_rules(parts("/9?p=0")) is None
+    assert rules.find_rules(parts("/9")) is None
+
+
 def test_each_value_that_comes_back_is_tried() -> None:
     """Languages that a site does not have say nothing of those that it has."""
     rules = SiteRules()

@@ -97,9 +97,9 @@ class KnownUrls:
             return False
         return not shelf.urls.get(parts)
 
-    def find_fetched(self, parts: UrlParts) -> UrlParts | None:
-        """The fetched URL that has the same content according to the rules."""
-        return self._shelf_of(parts.kind.stem).fetched.get(self._strict_key(parts))
+    def list_fetched(self, parts: UrlParts) -> list[UrlParts]:
+        """Fetched URLs that have the same content if the rules cover their values."""
+        return self._shelf_of(parts.kind.stem).fetched.get(self._strict_key(parts), [])
 
     def key_uncompared(self, parts: UrlParts) -> Key | None:
         """The strict key of a URL; None if two URLs with this key were fetched."""
@@ -129,7 +129,7 @@ class _Shelf:
         self.requested: set[Key] = set()
         self.twins: dict[Key, list[UrlParts]] = {}
         self.neighbours: dict[Key, list[UrlParts]] = {}
-        self.fetched: dict[Key, UrlParts] = {}
+        self.fetched: dict[Key, list[UrlParts]] = {}
         self.fetches: Counter[Key] = Counter()
 
     def sort(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
@@ -149,7 +149,9 @@ class _Shelf:
         neighbours = self.neighbours.setdefault(loose, [])
         neighbours.append(parts)
         del neighbours[:-_NEIGHBOURS]
-        self.fetched.setdefault(strict, parts)
+        fetched = self.fetched.setdefault(strict, [])
+        if len(fetched) < _TWINS:
+            fetched.append(parts)
         self.fetches[strict] += 1
 
     def drop_oldest(self) -> None:

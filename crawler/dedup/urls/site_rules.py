@@ -40,10 +40,11 @@ class Change(NamedTuple):
 
 
 class _Doubt(NamedTuple):
-    """Several features, at least one of which matters to a kind of URL."""
+    """Features in which two URLs differ, at least one of which matters to their kind."""
 
-    kind: UrlKind
     names: frozenset[str]
+    parts: UrlParts
+    other: UrlParts
 
 
 class SiteRules:
@@ -63,7 +64,8 @@ class SiteRules:
         self._matters: dict[UrlKind, set[str]] = {_WHOLE_SITE: set()}
         self._sections: set[tuple[str, str]] = set()  # with features that matter there
         self._number = 0  # of features in _matters
-        self._doubts: list[_Doubt] = []
+        self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
+        self._narrowed: set[tuple[str, UrlKind]] = set()
         self._revoked: set[str] = set()
         self.forget_urls()
 
@@ -154,9 +156,11 @@ class SiteRules:
         """The rules which say that a URL's text was fetched before; None if they do not."""
         if not self.rules:
             return None
-        twin = self._urls.find_fetched(parts)
-        names = None if twin is None else self._list_covered(parts, twin)
-        return [VOLATILE] if names is None and self._is_volatile(parts) else names
+        for twin in self._urls.list_fetched(parts):
+            names = self._list_covered(parts, twin)
+            if names is not None:
+                return names
+        return [VOLATILE] if self._is_volatile(parts) else None
 
     def _is_volatile(self, parts: UrlParts) -> bool:
         return VOLATILE in self.rules and self._volatile.is_volatile(list(self._list_holes(parts)))
@@ -168,8 +172,17 @@ class SiteRules:
 
     def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
         """The rules that cover all differences of two URLs; None if one is not covered."""
-        names, values = sorted(parts.list_differences(twin)), dict(parts.features)
-        return names if all(self._covers(name, values.get(name), parts) for name in names) else None
+        names = parts.list_differences(twin)
+        return sorted(names) if self._cover_all(names, parts, twin) else None
+
+    def _cover_all(self, names: Iterable[str], parts: UrlParts, twin: UrlParts) -> bool:
+        """Whether rules cover the values that both URLs have of these features."""
+        mine, others = dict(parts.features), dict(twin.features)
+        return all(
+            self._covers(name, mine.get(name), parts)
+            and self._covers(name, others.get(name), parts)
+            for name in names
+        )
 
     def key_uncompared(self, parts: UrlParts) -> Key | None:
         """The strict key of a URL; None if it is volatile, or two with this key were fetched."""
@@ -223,7 +236,7 @@ class SiteRules:
             self._note_evidence(VOLATILE, content, parts.kind, alone=True)
         if is_new or has_news:
             for other in self._urls.list_neighbours(parts):
-                self._contradict(parts.kind, parts.list_differences(other), changes)
+                self._contradict(parts, other, changes)
                 if changes:  # a rule was revoked, and all texts are forgotten
                     break
         else:
@@ -252,20 +265,41 @@ class SiteRules:
             evidence = self._open[name] = Evidence()
         evidence.note_content(content, kind, *values, alone=alone)
 
-    def _contradict(self, kind: UrlKind, names: Iterable[str], changes: list[Change]) -> None:
-        """Note that at least one of some features that differ matters."""
+    def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[Change]) -> None:
+        """Note that at least one of the features in which two URLs differ matters."""
+        kind, names = parts.kind, parts.list_differences(other)
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
         if not differing or not differing.isdisjoint(self._matters_to(kind)):
             return
-        unproven = {name for name in differing if not self._is_proven(name, kind)}
+        doubt = _Doubt(frozenset(differing), parts, other)
+        unproven = self._list_unproven(doubt)
         if not unproven:
             self._revoke(differing, changes)
         elif len(unproven) == 1:
-            self._note_that_matters(unproven.pop(), kind)
-        elif len(self._doubts) < _MOST_DOUBTS and _Doubt(kind, frozenset(unproven)) not in (
-            self._doubts
-        ):
-            self._doubts.append(_Doubt(kind, frozenset(unproven)))
+            (name,) = unproven
+            if self._is_proven(name, kind):  # for other values, by which others were spared
+                self._narrowed.add((name, kind))
+                changes.append(Change(name, learnt=False))
+            self._note_that_matters(name, kind)
+        elif len(self._doubts) < _MOST_DOUBTS:
+            self._doubts.setdefault((kind, frozenset(unproven)), doubt)
+
+    def _list_unproven(self, doubt: _Doubt) -> set[str]:
+        """Which of the features in which two URLs differ may matter to their kind.
+
+        A rule that other kinds or other values have shown says nothing of these.
+        """
+        return {
+            name
+            for name in doubt.names
+            if not self._is_proven(name, doubt.parts.kind)
+            or not (name in _SITE_WIDE or self._cover_all((name,), doubt.parts, doubt.other))
+        }
+
+    def take_narrowed(self) -> set[tuple[str, UrlKind]]:
+        """Take the rules that came to matter to a kind of URL, for which they held before."""
+        narrowed, self._narrowed = self._narrowed, set()
+        return narrowed
 
     def _is_proven(self, name: str, kind: UrlKind) -> bool:
         rule = self.rules.get(name)
@@ -302,11 +336,11 @@ class SiteRules:
             self._sections.add((kind.section, name))
         if kind is _WHOLE_SITE or (name in self._open and kind in self._open[name].tested):
             self._open.pop(name, None)
-        self._doubts = [
-            one
-            for one in self._doubts
-            if name not in one.names or (kind is not _WHOLE_SITE and one.kind != kind)
-        ]
+        self._doubts = {
+            key: one
+            for key, one in self._doubts.items()
+            if name not in one.names or (kind is not _WHOLE_SITE and key[0] != kind)
+        }
         self._urls.sort_anew(None if kind is _WHOLE_SITE else kind.stem)
 
     def _learn(self, changes: list[Change]) -> None:
@@ -314,18 +348,21 @@ class SiteRules:
         # What was the only difference comes first: of two in doubt, the first becomes the rule.
         ready.sort(key=lambda name: (-self._open[name].alone, -len(self._open[name].contents)))
         for name in ready:
-            for doubt in list(self._doubts):
-                if doubt.names - self.rules.keys() == {name}:
-                    self._note_that_matters(name, doubt.kind)
+            self._settle_doubts({name})
             if name not in self._open:
                 continue
             self.rules[name] = self._open.pop(name)
             changes.append(Change(name, learnt=True, pages=len(self.rules[name].contents)))
             self._urls.sort_anew()
-        for doubt in list(self._doubts):
-            rest = set(doubt.names - self.rules.keys())
-            if len(rest) == 1:
-                self._note_that_matters(rest.pop(), doubt.kind)
+        self._settle_doubts()
+
+    def _settle_doubts(self, only: AbstractSet[str] | None = None) -> None:
+        """Where rules cover all but one feature, that one matters; if it is one of `only`."""
+        for (kind, _), doubt in list(self._doubts.items()):
+            if len(doubt.names - self.rules.keys()) <= 1:
+                rest = self._list_unproven(doubt)
+                if len(rest) == 1 and (only is None or rest <= only):
+                    self._note_that_matters(rest.pop(), kind)
 
     def take_rules(self, told: Mapping[str, Mapping[str, Any]]) -> None:
         """Take over what other crawls have learnt and people have decided, by feature."""

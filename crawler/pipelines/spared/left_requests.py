@@ -56,9 +56,15 @@ class LeftRequests:
         self._checked = 0
 
     def take_back(
-        self, rules: Iterable[str], room: Callable[[Left], float], is_near: Callable[[Found], bool]
+        self,
+        rules: Iterable[str],
+        room: Callable[[Left], float],
+        is_near: Callable[[Found], bool],
+        is_narrowed: Callable[[Left], bool] = lambda _: False,
     ) -> list[Left]:
         """Take out the requests that may be made after all: those that no rules spare any more.
+
+        `is_narrowed` says so of a request, where a rule came to matter to its kind only.
 
         Of those that were left as fruitless, these are as many as there is `room` for. Of those
         that only copies lead to, these are the ones that are near news by now.
@@ -71,7 +77,7 @@ class LeftRequests:
                 return len(found) < room(one)
             if one.reasons == (Why.COPY_DEPTH,):
                 return is_near(one.found_on)
-            return not known.issuperset(one.reasons)
+            return not known.issuperset(one.reasons) or is_narrowed(one)
 
         self._take(is_back, found)
         return found

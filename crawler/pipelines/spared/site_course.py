@@ -187,7 +187,17 @@ class SiteCourse:
         def is_near(found_on: Found) -> bool:
             return self.novelty.find_depth(found_on) <= self._copy_depth
 
-        return self.left.take_back(self.rules.rules, room, is_near)
+        narrowed = self.rules.take_narrowed()
+
+        def is_narrowed(left: Left) -> bool:
+            parts = split_url(left.request.url)
+            return parts is not None and any(
+                (name, parts.kind) in narrowed for name in left.reasons
+            )
+
+        return self.left.take_back(
+            self.rules.rules, room, is_near, is_narrowed if narrowed else lambda _: False
+        )
 
     def take_checks(self) -> list[Left]:
         """Take out spared requests, enough to check all rules."""
