@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.evidence import Evidence
+from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
 from crawler.dedup.urls.site_rules import Change, Judgement, SiteRules
 
@@ -436,6 +437,14 @@ def test_a_page_that_came_often_before_others_is_no_list() -> None:
         rules.note_page(url, page, is_new=is_new, found_on=next(numbers), links=frames)
     for page in range(5):
         assert rules.find_rules(parts(f"/p{page}/{next(numbers)}z")) == ["volatile"], page
+
+
+def test_links_that_are_on_each_page_are_familiar() -> None:
+    """Rare values are less so, whatever else is new in each link."""
+    familiar = FamiliarValues()
+    for number in range(100):
+        common = familiar.note_found(parts(f"/item?id=1&from={number}"))
+    assert familiar.note_found(parts("/item?id=2&from=x")) < common <= 15
 
 
 def test_names_without_end_take_bounded_memory() -> None:

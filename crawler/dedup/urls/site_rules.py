@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from .evidence import Evidence, read_values
+from .familiar import FamiliarValues
 from .known_urls import Key, KnownUrls
 from .parts import PREFIX, UrlKind, UrlParts
 from .volatile import VOLATILE, Hole, Links, VolatileParts
@@ -67,6 +68,7 @@ class SiteRules:
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
         self._narrowed: set[tuple[str, UrlKind]] = set()
         self._revoked: set[str] = set()
+        self.familiar = FamiliarValues()
         self.forget_urls()
 
     def forget_urls(self) -> None:

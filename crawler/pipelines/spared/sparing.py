@@ -85,7 +85,7 @@ class Sparing:
         self._crawler = crawler
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._arrivals = itertools.count()
-        self._turns: dict[int, asyncio.Future[None]] = {}
+        self._turns: dict[tuple[int, int], asyncio.Future[None]] = {}
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
         self.tally = Tally(crawler.stats)
@@ -149,6 +149,7 @@ class Sparing:
         depth = site.novelty.find_depth(Found(page))
         request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
         is_first, is_fresh = site.rules.note_found(parts)
+        familiarity = site.rules.familiar.note_found(parts)
         visit.has_news |= is_first
         if is_fresh:
             visit.links.append(site.rules.list_frames(parts))
@@ -158,7 +159,7 @@ class Sparing:
                 self._leave(site, parts.site, request, names)
                 return None
         if not is_first or depth:
-            request.priority += _LATER
+            request.priority += _LATER - familiarity
         return request
 
     def end(self, response: Response) -> None:
@@ -186,7 +187,7 @@ class Sparing:
         await self._sites.hear_others(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.pop(CHECKS, False)
-        place = next(self._arrivals)
+        place = request.priority, next(self._arrivals)
         while True:
             decision = site.decide_request(request.url, parts, found_on, checks=checks)
             if not decision.waits:
@@ -198,7 +199,7 @@ class Sparing:
         self._leave(site, parts.site, request, decision.left)
         raise Spared(f"{request.url} would be a copy: {' '.join(decision.left)}")
 
-    async def _wait(self, place: int) -> None:
+    async def _wait(self, place: tuple[int, int]) -> None:
         turn = self._turns[place] = asyncio.get_running_loop().create_future()
         with suppress(TimeoutError):
             await asyncio.wait_for(turn, _TURN)
