@@ -26,10 +26,10 @@ class FamiliarValues:
 
     def note_found(self, parts: UrlParts) -> int:
         """Note a URL that was found; returns how familiar its values were, from 0 to 15."""
-        counts, bits = self._counts, 0
+        counts, bits, kind = self._counts, 0, "/".join(parts.kind)
         for name, value in (("", parts.skeleton), *parts.features):
-            text = f"{parts.kind} {name}={value}".encode("utf-8", "replace")
-            place = xxhash.xxh32_intdigest(text) % _COUNTS
+            text = f"{kind} {name}={value}"
+            place = xxhash.xxh32_intdigest(text.encode("utf-8", "replace")) % _COUNTS
             bits += counts[place].bit_length()
             counts[place] = min(counts[place] + 1, _MOST)
         return min(bits // 2, _STEPS - 1)

@@ -214,7 +214,8 @@ class Sparing:
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
         self._sites.course_of(_key_of(request)).note_landed(request.url)
-        # The latest is deepest: so the end of a branch with few texts is reached before a limit.
+        # Of equally rare values the latest comes first, which is deepest: so the end of a branch
+        # with few texts is reached before a limit.
         for place in sorted(self._turns, reverse=True):
             if not self._turns[place].done():
                 self._turns[place].set_result(None)
