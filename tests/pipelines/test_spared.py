@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
@@ -25,6 +26,7 @@ from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
+from crawler.pipelines.spared.sparing import Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import Feed, crawl, prose
@@ -329,6 +331,22 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     course.leave(Request(mallory.url), left, mallory.found_on)
     sites.note_page(view("alice", 3, 3))
     assert [one.request.url for one in course.left.all] == [mallory.url]
+
+
+def test_of_possible_copies_those_with_rare_values_come_first() -> None:
+    """Links that are on each page do not keep others waiting."""
+    sparing, response = Sparing(get_crawler(), DedupConfig()), HtmlResponse("http://host/")
+
+    def meet(page: str, sort: int) -> int:
+        request = Request(f"http://host/{page}?sort={sort}")
+        met = sparing.meet(request, response, Visit())
+        assert met is not None
+        return met.priority
+
+    common = [meet("home", n) for n in range(64)]
+    rare = [meet("tea", n) for n in range(64, 66)]
+    assert common[0] == rare[0] == 0
+    assert rare[1] > common[-1]
 
 
 def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
