@@ -43,8 +43,10 @@ _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a t
 
 class Pairs(NamedTuple):
     """32-bit hashes of every two neighbouring blocks of a page, without and with digits; one list,
-    if there are none. And of long blocks by their numbers, which are paired with themselves: a note
-    may stand between the page's own text and links to its neighbours.
+    if there are none.
+
+    `long` has a hash of each long block by itself, by its number: a note may stand between the
+    page's own text and links to its neighbours.
     """
 
     alike: list[int]

@@ -12,16 +12,13 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from .evidence import Evidence, read_values
-from .familiar import FamiliarValues
 from .known_urls import Key, KnownUrls
+from .mattering import SITE_WIDE, WHOLE_SITE, MatteringFeatures
 from .parts import PREFIX, UrlKind, UrlParts
 from .volatile import VOLATILE, Hole, Links, VolatileParts
 
 _MOST_NAMES: Final = 256  # features of a site: hostile sites may have a new one in each URL
-_MOST_MATTERING: Final = 4096  # features that matter to some kind of URL, in all
 _MOST_DOUBTS: Final = 128
-_SITE_WIDE: Final = frozenset({PREFIX, "scheme", "www"})  # these do not depend on the kind of page
-_WHOLE_SITE: Final = UrlKind("/", "/")
 
 
 class Judgement(Enum):
@@ -62,13 +59,10 @@ class SiteRules:
         self.rules: dict[str, Evidence] = {}
         self.forbidden: set[str] = set()
         self._open: dict[str, Evidence] = {}
-        self._matters: dict[UrlKind, set[str]] = {_WHOLE_SITE: set()}
-        self._sections: set[tuple[str, str]] = set()  # with features that matter there
-        self._number = 0  # of features in _matters
+        self._mattering = MatteringFeatures()
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
         self._narrowed: set[tuple[str, UrlKind]] = set()
         self._revoked: set[str] = set()
-        self.familiar = FamiliarValues()
         self.forget_urls()
 
     def forget_urls(self) -> None:
@@ -84,33 +78,28 @@ class SiteRules:
     @property
     def matters(self) -> set[str]:
         """The features that matter to any kind of URL."""
-        return set().union(*self._matters.values())
+        return self._mattering.of_any
 
     @property
     def has_erred(self) -> bool:
         """Whether a rule was revoked."""
         return bool(self._revoked)
 
-    def _matters_to(self, kind: UrlKind) -> AbstractSet[str]:
-        """The features that matter to a kind of URL."""
-        whole, own = self._matters[_WHOLE_SITE], self._matters.get(kind)
-        return whole | own if own else whole
-
     def list_groups(self, parts: UrlParts) -> list[Hashable]:
         """Keys of a URL's groups: each feature that matters with its value, such as a user."""
-        matters = self._matters_to(parts.kind)
+        matters = self._mattering.of_kind(parts.kind)
         return [(parts.kind, *one) for one in parts.features if one[0] in matters]
 
     def _loose_key(self, parts: UrlParts) -> Key:
         """The key of URLs that may have the same text: skeleton and features that matter."""
-        matters = self._matters_to(parts.kind)
+        matters = self._mattering.of_kind(parts.kind)
         if not matters:
             return (parts.skeleton,)
         return (parts.skeleton, *(pair for pair in parts.features if pair[0] in matters))
 
     def _strict_key(self, parts: UrlParts) -> Key:
         """The key of URLs that have the same text according to the rules."""
-        rules, matters = self.rules, self._matters_to(parts.kind)
+        rules, matters = self.rules, self._mattering.of_kind(parts.kind)
         if not rules:
             return (parts.skeleton, *parts.features)
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
@@ -201,9 +190,9 @@ class SiteRules:
 
     def _covers(self, name: str, value: str | None, parts: UrlParts) -> bool:
         rule, kind = self.rules[name], parts.kind
-        if name in self._matters_to(kind) or not rule.covers_value(name, value, kind):
+        if name in self._mattering.of_kind(kind) or not rule.covers_value(name, value, kind):
             return False
-        if kind not in rule.tested and (kind.section, name) in self._sections:
+        if kind not in rule.tested and self._mattering.is_of_section(name, kind):
             return rule.added
         if name != PREFIX or not value or value in rule.values or rule.added:
             return True
@@ -234,12 +223,12 @@ class SiteRules:
         )
         if shown is False and VOLATILE in self.rules and not self.rules[VOLATILE].added:
             self._revoke({VOLATILE}, changes)
-        elif shown and VOLATILE not in self._matters[_WHOLE_SITE]:
+        elif shown and VOLATILE not in self._mattering.of_kind(WHOLE_SITE):
             self._note_evidence(VOLATILE, content, parts.kind, alone=True)
         if is_new or has_news:
             for other in self._urls.list_neighbours(parts):
                 self._contradict(parts, other, changes)
-                if changes:  # a rule was revoked, and all texts are forgotten
+                if changes:  # a rule was revoked or narrowed, and neighbours are others
                     break
         else:
             for twin in self._urls.list_twins(parts, content):
@@ -251,7 +240,7 @@ class SiteRules:
     def _support(self, parts: UrlParts, twin: UrlParts, content: int) -> None:
         names = parts.list_differences(twin)
         mine, others = dict(parts.features), dict(twin.features)
-        matters = self._matters_to(parts.kind)
+        matters = self._mattering.of_kind(parts.kind)
         for name in names:
             if name not in matters:
                 values = mine.get(name), others.get(name)
@@ -271,7 +260,7 @@ class SiteRules:
         """Note that at least one of the features in which two URLs differ matters."""
         kind, names = parts.kind, parts.list_differences(other)
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
-        if not differing or not differing.isdisjoint(self._matters_to(kind)):
+        if not differing or not differing.isdisjoint(self._mattering.of_kind(kind)):
             return
         doubt = _Doubt(frozenset(differing), parts, other)
         unproven = self._list_unproven(doubt)
@@ -295,7 +284,7 @@ class SiteRules:
             name
             for name in doubt.names
             if not self._is_proven(name, doubt.parts.kind)
-            or not (name in _SITE_WIDE or self._cover_all((name,), doubt.parts, doubt.other))
+            or not (name in SITE_WIDE or self._cover_all((name,), doubt.parts, doubt.other))
         }
 
     def take_narrowed(self) -> set[tuple[str, UrlKind]]:
@@ -306,7 +295,7 @@ class SiteRules:
     def _is_proven(self, name: str, kind: UrlKind) -> bool:
         rule = self.rules.get(name)
         return rule is not None and (
-            name in _SITE_WIDE or kind in rule.tested or rule.is_general(kind)
+            name in SITE_WIDE or kind in rule.tested or rule.is_general(kind)
         )
 
     def _revoke(self, names: set[str], changes: list[Change]) -> None:
@@ -319,7 +308,7 @@ class SiteRules:
             del self.rules[name]
             changes.append(Change(name, learnt=False))
             if name in self._revoked:
-                self._matters[_WHOLE_SITE].add(name)
+                self._mattering.add_to_all(name)
             self._revoked.add(name)
         self._open.clear()
         self._doubts.clear()
@@ -328,22 +317,17 @@ class SiteRules:
 
     def _note_that_matters(self, name: str, kind: UrlKind) -> None:
         """Note that a feature matters to a kind of URL, and drop what seemed to hold there."""
-        if name in _SITE_WIDE or self._number >= _MOST_MATTERING:
-            kind = _WHOLE_SITE
-        if len(self._matters[_WHOLE_SITE]) >= _MOST_NAMES:
+        noted = self._mattering.add(name, kind)
+        if noted is None:
             return
-        self._number += 1
-        self._matters.setdefault(kind, set()).add(name)
-        if not kind.is_numbered:
-            self._sections.add((kind.section, name))
-        if kind is _WHOLE_SITE or (name in self._open and kind in self._open[name].tested):
+        if noted is WHOLE_SITE or (name in self._open and noted in self._open[name].tested):
             self._open.pop(name, None)
         self._doubts = {
             key: one
             for key, one in self._doubts.items()
-            if name not in one.names or (kind is not _WHOLE_SITE and key[0] != kind)
+            if name not in one.names or (noted is not WHOLE_SITE and key[0] != noted)
         }
-        self._urls.sort_anew(None if kind is _WHOLE_SITE else kind.stem)
+        self._urls.sort_anew(None if noted is WHOLE_SITE else noted.stem)
 
     def _learn(self, changes: list[Change]) -> None:
         ready = [name for name, evidence in self._open.items() if evidence.is_enough()]
@@ -373,10 +357,9 @@ class SiteRules:
             if state == "forbidden" and name not in self.forbidden:
                 self.rules.pop(name, None)
                 self.forbidden.add(name)
-                self._note_that_matters(name, _WHOLE_SITE)
+                self._note_that_matters(name, WHOLE_SITE)
             elif state == "added" and not (name in self.rules and self.rules[name].added):
-                for names in self._matters.values():
-                    names.discard(name)
+                self._mattering.discard(name)
                 self.rules[name] = Evidence(added=True)
                 self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:

@@ -60,12 +60,11 @@ class LeftRequests:
         rules: Iterable[str],
         room: Callable[[Left], float],
         is_near: Callable[[Found], bool],
-        is_narrowed: Callable[[Left], bool] = lambda _: False,
+        is_narrowed: Callable[[Left], bool],
     ) -> list[Left]:
         """Take out the requests that may be made after all: those that no rules spare any more.
 
-        `is_narrowed` says so of a request, where a rule came to matter to its kind only.
-
+        `is_narrowed` says so of a request whose rule no longer holds for its kind of URL.
         Of those that were left as fruitless, these are as many as there is `room` for. Of those
         that only copies lead to, these are the ones that are near news by now.
         """

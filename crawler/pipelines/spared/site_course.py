@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...dedup.urls.familiar import FamiliarValues
 from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.urls.site_rules import Change, Judgement, SiteRules
 from .left_requests import Left, LeftRequests, Why
@@ -55,6 +56,7 @@ class SiteCourse:
 
     def __init__(self, copy_depth: int, fruitless: int) -> None:
         self.rules = SiteRules()
+        self.familiar = FamiliarValues()
         self.novelty = Novelty(copy_depth)
         self.left = LeftRequests()
         self.is_told = False  # whether it was said that nothing new comes
@@ -190,14 +192,10 @@ class SiteCourse:
         narrowed = self.rules.take_narrowed()
 
         def is_narrowed(left: Left) -> bool:
-            parts = split_url(left.request.url)
-            return parts is not None and any(
-                (name, parts.kind) in narrowed for name in left.reasons
-            )
+            parts = split_url(left.request.url) if narrowed else None
+            return parts is not None and any((one, parts.kind) in narrowed for one in left.reasons)
 
-        return self.left.take_back(
-            self.rules.rules, room, is_near, is_narrowed if narrowed else lambda _: False
-        )
+        return self.left.take_back(self.rules.rules, room, is_near, is_narrowed)
 
     def take_checks(self) -> list[Left]:
         """Take out spared requests, enough to check all rules."""

@@ -149,7 +149,7 @@ class Sparing:
         depth = site.novelty.find_depth(Found(page))
         request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
         is_first, is_fresh = site.rules.note_found(parts)
-        familiarity = site.rules.familiar.note_found(parts)
+        familiarity = site.familiar.note_found(parts)
         visit.has_news |= is_first
         if is_fresh:
             visit.links.append(site.rules.list_frames(parts))
