@@ -19,7 +19,7 @@ _CLUSTER_PARTS = {
     **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
 }
 _PARTS = {
-    "check": (*_OWN, "pages", "similarity"),
+    "check": (*_OWN, "pages", "similarity", "similar_pages"),
     "show": _RECORDS,
     "match": _OWN,
     "forget": _OWN,
