@@ -20,6 +20,10 @@ from tests.chrome.test_short_pages import NOTE, WORDS, crawl, own
         ("<title>Tea - House</title><h1>House</h1><p>It is good.</p>", "Tea - House"),
         ("<title>Shop</title><h2>Tea, green</h2><p>It is good.</p>", "Shop: Tea, green"),
         ("<title>Shop</title><p>It is good.</p>", "Shop: It is good."),
+        ("<title>House: Tea List</title><p class=title>Tea List<p>Good.<h2>Use</h2>", "Tea List"),
+        ("<title>House: List</title><p class=title>Tea List<p>Good.<h2>Use</h2>", "Tea List"),
+        ("<title>House: Tea</title><p class=title>House<p>Good.<h2>Tea</h2>", "Tea"),
+        ("<title>House</title><p class=title>House<p>Good.<h2>Tea</h2>", "House: Tea"),
         ("<h1>3.2 Tea (printable version)</h1><p>It is good.</p>", "Tea"),
         ("<h1>Tea (Druckversion)</h1><p>It is good.</p>", "Tea"),
         ("<h1>1.5 mm</h1><p>It is good.</p>", "1.5 mm"),
@@ -79,6 +83,14 @@ def test_a_title_of_a_part_of_a_site_is_no_name() -> None:
     ]
     found = crawl(pages)[-len(WORDS) :]
     assert len({main.heading for main in found}) == len(found)
+
+
+def test_a_title_by_its_class_names_a_page_however_much_is_known() -> None:
+    """As in Doxygen, whose headings are the same on all pages, and its titles on all lists."""
+    layout = "<title>Museum: {2} List</title><div class=title>{0} {2} List</div><h2>See</h2>{1}"
+    pages = [layout.format(w, f"<p>{own(w)}", ("Boat", "Knot")[i % 2]) for i, w in enumerate(WORDS)]
+    found = crawl(pages)
+    assert [main.heading.split()[0] for main in found] == WORDS
 
 
 def test_a_site_without_a_template_is_known_as_such() -> None:

@@ -16,7 +16,10 @@ from .pairs import KEPT, block_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
+_RANKED: Final = _LEVELS + _LABELS
+_TITLED: Final = -2  # in place of the tag's code: a class says that a block is a title
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
+_TITLE: Final = BIT["c_title"]
 _READ: Final = 300  # characters
 BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
@@ -66,7 +69,8 @@ def heading_of(
 
     `known` are the blocks of the site's template, `site` has the common parts of its titles,
     `learnt` is the number of texts from which these were learnt, and `kept` are the page's own
-    blocks of the text. A heading below the first level must be repeated by the title. If there is
+    blocks of the text. A heading below the first level must be repeated by the title, and a block
+    that its class calls a title must repeat what the title says last. If there is
     none, the title without the site's name is used. A title of one part may be the site's, too,
     while that is unknown: then a lower heading is added. All pages may have that, such as "See
     also", so the beginning of the text is added if it is known that the title is the site's. A
@@ -77,6 +81,7 @@ def heading_of(
     if known is not None:
         seen &= ~known[:LIMIT]
     codes = np.where(seen, flat.codes[around], -1)
+    codes[(codes >= 0) & ~np.isin(codes, _RANKED) & (flat.signs[around] & _TITLE > 0)] = _TITLED
 
     def named(*levels: int) -> list[str]:
         numbers = [at for code in levels for at in np.flatnonzero(codes == code)[:_MOST].tolist()]
@@ -96,19 +101,34 @@ def heading_of(
         # The title has the heading as the site's name, or in front of it.
         is_named = own in named(*_LEVELS[1:], *_LABELS)
         return own if is_named or any(is_of_site(part, site) for part in parts) else whole
-    lower = named(*_LEVELS[1:])
+    titled, lower = named(_TITLED), named(*_LEVELS[1:])
+    if said := _said_by(titled, plain_name(title), whole, own or plain_name(shared)):
+        return said
     for text in lower:
         if text in whole and (text == own or text not in parts):
             return text
     if own and (len(parts) > 1 or learnt >= _WELL_LEARNT):
         return own
-    first = next(iter([*lower, *named(*_LABELS)]), "")
+    named_so = titled if learnt >= _WELL_LEARNT else []  # before, one may be the site's
+    first = next(iter([*named_so, *lower, *named(*_LABELS)]), "")
     beginning = ""
     if kept is not None and (learnt >= _WELL_LEARNT or (title and not first)):
         plain = kept & (flat.linked < PER_WORD * flat.words)
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
     return ": ".join(part for part in (own, first, beginning[:BEGINNING]) if part)
+
+
+def _said_by(titled: list[str], full: str, whole: str, own: str) -> str:
+    """Return the first block that its class calls a title, and that the title confirms; or "".
+
+    It is what the title says last, or contains that. Alone, a `full` title may be the site's.
+    """
+    last = own.rpartition(": ")[2]
+    for text in titled:
+        if last and (text == last != full or (last in text and text not in whole)):
+            return text
+    return ""
 
 
 def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
