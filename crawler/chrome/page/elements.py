@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Final
@@ -16,6 +17,9 @@ OPEN: Final = 1 << 62  # where elements end that have not ended yet
 NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
 STYLE_READ: Final = 200
 UNSHOWN: Final = "w-condition-invisible"  # Webflow's class of what a page is not to have
+# Classes of members that a class inherits, which are on another page as well. Doxygen's style hides
+# them; "text-inherit" and the like are other styles.
+_INHERITED: Final = re.compile(r"(?<!\S)inherit(?:_header)?(?!\S)|inherited")
 _UNSHOWN: Final = BIT["hidden"] | BIT["unshown"]
 MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
 # What stands in these is text, whatever stands in it.
@@ -186,7 +190,12 @@ class Elements:
 
 def class_signs(names: str) -> int:
     """Return the meaning of an element's classes for its text."""
-    return NAMES.bits(names) | (_UNSHOWN if UNSHOWN in names else 0)
+    bits = NAMES.bits(names)
+    if UNSHOWN in names:
+        bits |= _UNSHOWN
+    if "inherit" in names and _INHERITED.search(names):
+        bits |= BIT["unshown"]
+    return bits
 
 
 def other_signs(attributes: Mapping[str, str]) -> int:

@@ -234,3 +234,14 @@ def test_what_a_site_shows_to_nobody_goes() -> None:
     shown = f"<div class=section><h1>The ferry</h1><p>{OWN}</p></div>"
     assert "another essay" not in text_of(f"{MENU}{shown}{box}")
     assert "another essay" in text_of(f"{MENU}{box}")
+
+
+@pytest.mark.parametrize("mark", ["memitem:a6c inherit pub_x", "inherit_header", "inherited-list"])
+def test_what_a_class_inherits_is_another_pages_text(mark: str) -> None:
+    """Two classes are no copies for what both have from a third, as Doxygen lists it on each."""
+    rows = "".join(f"<tr class='{mark}'><td>void<td>sail{i} (int knots)" for i in range(40))
+    page = f"{MENU}<h1>Ferry</h1><p>{OWN}</p><table>{rows}</table>"
+    assert "knots" not in text_of(page)
+    assert OWN in text_of(page)
+    assert "knots" in text_of(f"{MENU}<table>{rows}</table>")
+    assert "knots" in text_of(page.replace(mark, "text-inherit"))
