@@ -10,14 +10,13 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from ..page.blocks import LIMIT, TAG_CODES, Flat
+from ..page.blocks import LIMIT, TAG_CODES, Flat, Ints
 from ..page.signs import BIT
 from .pairs import KEPT, block_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
 _RANKED: Final = _LEVELS + _LABELS
-_TITLED: Final = -2  # in place of the tag's code: a class says that a block is a title
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 _TITLE: Final = BIT["c_title"]
 _READ: Final = 300  # characters
@@ -70,23 +69,25 @@ def heading_of(
     `known` are the blocks of the site's template, `site` has the common parts of its titles,
     `learnt` is the number of texts from which these were learnt, and `kept` are the page's own
     blocks of the text. A heading below the first level must be repeated by the title, and a block
-    that its class calls a title must repeat what the title says last. If there is
-    none, the title without the site's name is used. A title of one part may be the site's, too,
-    while that is unknown: then a lower heading is added. All pages may have that, such as "See
-    also", so the beginning of the text is added if it is known that the title is the site's. A
-    title that several pages have is that of a part of the site.
+    that its class calls a title must repeat what the title says last. If there is none, the title
+    without the site's name is used. A title of one part may be the site's, too, while that is
+    unknown: then a lower heading is added. All pages may have that, such as "See also", so the
+    beginning of the text is added if it is known that the title is the site's. A title that
+    several pages have is that of a part of the site.
     """
     around = flat.around[:LIMIT]
     seen = flat.signs[around] & _NEVER == 0
     if known is not None:
         seen &= ~known[:LIMIT]
     codes = np.where(seen, flat.codes[around], -1)
-    codes[(codes >= 0) & ~np.isin(codes, _RANKED) & (flat.signs[around] & _TITLE > 0)] = _TITLED
 
-    def named(*levels: int) -> list[str]:
-        numbers = [at for code in levels for at in np.flatnonzero(codes == code)[:_MOST].tolist()]
+    def read(numbers: list[int]) -> list[str]:
         found = [plain_name(flat.texts[at], site) for at in numbers]
         return [name for name in found if name and name != shared]
+
+    def named(*levels: int) -> list[str]:
+        found = (np.flatnonzero(codes == code)[:_MOST].tolist() for code in levels)
+        return read([at for numbers in found for at in numbers])
 
     whole, shared = plain_name(title), ""
     if is_of_site(whole, site, WHOLE):
@@ -101,7 +102,7 @@ def heading_of(
         # The title has the heading as the site's name, or in front of it.
         is_named = own in named(*_LEVELS[1:], *_LABELS)
         return own if is_named or any(is_of_site(part, site) for part in parts) else whole
-    titled, lower = named(_TITLED), named(*_LEVELS[1:])
+    titled, lower = read(_titled_blocks(codes, flat.signs[around])), named(*_LEVELS[1:])
     if said := _said_by(titled, plain_name(title), whole, own or plain_name(shared)):
         return said
     for text in lower:
@@ -117,6 +118,12 @@ def heading_of(
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
     return ": ".join(part for part in (own, first, beginning[:BEGINNING]) if part)
+
+
+def _titled_blocks(codes: Ints, signs: Ints) -> list[int]:
+    """Return the first blocks that only their class calls a title; a code below 0 is of no use."""
+    numbers = np.flatnonzero((codes >= 0) & (signs & _TITLE > 0))[: 2 * _MOST].tolist()
+    return [at for at in numbers if codes[at] not in _RANKED]
 
 
 def _said_by(titled: list[str], full: str, whole: str, own: str) -> str:
