@@ -339,6 +339,40 @@ def test_rules_prove_themselves_in_each_section() -> None:
     assert rules.find_rules(parts("/~mallory/2?id=99")) is not None
 
 
+NAMES = ("tea", "cake", "pie", "jam")
+FOLDERS = {f"/~mallory/{a}/{n}": k for k, n in enumerate(NAMES) for a in "abcde"}
+MIRROR = {f"/~{who}/{n}": k for k, n in enumerate(NAMES) for who in ("alice", "mallory")}
+INNER = {f"{way}/~alice/{n}": k for k, n in enumerate(NAMES) for way in ("/~mallory", "")}
+NOTES = {f"/~mallory/{n}?id={i}": k for k, n in enumerate(NAMES) for i in range(9)}
+
+
+@pytest.mark.parametrize(
+    ("pages", "others", "own"),
+    [
+        # Pages of one's own in several folders, and one that is called like somebody's folder.
+        (FOLDERS | {"/~mallory/~alice": 9}, "/~alice/tea", "/~mallory/b/jam"),
+        (MIRROR | {"/~mallory/cv": 10}, "/~alice/cv", ""),  # some pages are copies of another's
+        (INNER | {"/~mallory/~alice/cv": 10}, "/~alice/cv", ""),
+        (
+            NOTES
+            | {f"/~{who}/notes?id={i}": 11 for i, who in enumerate(["mallory"] * 5 + ["alice"])},
+            "/~alice/notes?id=2",
+            "/~mallory/tea?id=99",
+        ),
+    ],
+)
+def test_copies_hide_no_page_of_another_folder(
+    pages: dict[str, int], others: str, own: str
+) -> None:
+    """Whatever somebody's folders and pages are called, and whosever texts they have."""
+    rules = SiteRules()
+    note_pages(rules, pages)
+    assert rules.find_rules(parts(others)) is None
+    if own:
+        assert rules.rules
+        assert rules.find_rules(parts(own)) is not None
+
+
 def test_what_others_tell_is_confirmed_first() -> None:
     """One page has to show that a rule of an earlier crawl holds; a person's needs none."""
     rules = SiteRules()

@@ -523,3 +523,18 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
     )
     assert sum("?a" in one.reasons for one in checks) >= 3 <= len(checks) <= 6
     assert left.take_checks(["?a"], 40, lambda one: []) == []
+
+
+def test_a_rule_is_checked_although_the_site_has_many_copies() -> None:
+    """Half of the pages that are not compared yet are, however many fetches have brought copies."""
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    for page, sort in itertools.product(range(4), "ab"):
+        sites.note_page(seen_page(page, sort))
+    course = sites.course_of(("host", "parse"))
+    for page in range(4, 16):
+        sites.note_page(seen_page(page, "a"))
+        course.leave(Request(f"http://host/{page}?sort=b"), ("?sort",), NOWHERE)
+    for number in range(40):
+        copy = seen_page(0, "", text=0)
+        sites.note_page(copy._replace(url=f"http://host/login-{'abcd'[number % 4] * number}"))
+    assert len(course.take_checks()) == 6

@@ -32,6 +32,7 @@ class Evidence:
     values: dict[str | None, set[int]] = field(default_factory=dict)
     tested: dict[UrlKind, set[str | None]] = field(default_factory=dict)
     named: Counter[str] = field(default_factory=Counter)  # how many unnumbered kinds, by section
+    sections: set[str] = field(default_factory=set)  # of the tested kinds
     told: int = 0
     added: bool = False
 
@@ -43,6 +44,7 @@ class Evidence:
         if len(self.tested) < _MOST_KINDS or kind in self.tested:
             if kind not in self.tested and not kind.is_numbered:
                 self.named[kind.section] += 1
+            self.sections.add(kind.section)
             tested = self.tested.setdefault(kind, set())
             if len(tested) < _MOST:
                 tested.update(values)
@@ -68,7 +70,7 @@ class Evidence:
         """
         if self.added:
             return True
-        if name != PREFIX and not self._is_tested(name, value, kind):
+        if not self._is_tested(name, value, kind):
             return False
         if len(self.values.get(value, ())) >= (2 if name[:1] == "?" else 1):
             return True
@@ -83,6 +85,8 @@ class Evidence:
         return not is_known and value is not None and not is_session_like(value)
 
     def _is_tested(self, name: str, value: str | None, kind: UrlKind) -> bool:
+        if name == PREFIX:
+            return kind.section in self.sections
         tested = self.tested.get(kind)
         if tested is None:
             return self.is_general(kind)

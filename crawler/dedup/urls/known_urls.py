@@ -106,6 +106,10 @@ class KnownUrls:
         key = self._strict_key(parts)
         return key if self._shelf_of(parts.kind.stem).fetches[key] < 2 else None
 
+    def count_compared(self) -> int:
+        """How many URLs were fetched that shared their strict key with one fetched before."""
+        return sum(shelf.fetches.total() - len(shelf.fetches) for shelf in self._shelves.values())
+
     def list_twins(self, parts: UrlParts, content: int) -> list[UrlParts]:
         """Fetched URLs with the same loose key that had this content."""
         return self._shelf_of(parts.kind.stem).twins.get((self._loose_key(parts), content), [])

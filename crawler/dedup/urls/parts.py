@@ -71,6 +71,16 @@ class UrlParts(NamedTuple):
         mine, others = dict(self.features), dict(other.features)
         return [name for name in mine.keys() | others.keys() if mine.get(name) != others.get(name)]
 
+    def may_nest(self, other: UrlParts) -> bool:
+        """Whether this URL may have the folders of another and more, or has the same first one.
+
+        Other folders are another user's, language or version, whatever their pages are called.
+        """
+        if self.kind.section == other.kind.section:
+            return True
+        mine, others = (dict(one.features).get(PREFIX, "") for one in (self, other))
+        return len(mine) > len(others) and (mine.startswith(others + "/") or mine.endswith(others))
+
 
 def read_site(url: str) -> str:
     """The site of a URL: its host and port, without ``www.``; '' if it is no URL.

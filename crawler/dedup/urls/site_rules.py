@@ -76,6 +76,11 @@ class SiteRules:
         return self._urls.size
 
     @property
+    def compared(self) -> int:
+        """How many pages were fetched although others have the same text by the rules."""
+        return self._urls.count_compared()
+
+    @property
     def matters(self) -> set[str]:
         """The features that matter to any kind of URL."""
         return self._mattering.of_any
@@ -164,6 +169,8 @@ class SiteRules:
     def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
         """The rules that cover all differences of two URLs; None if one is not covered."""
         names = parts.list_differences(twin)
+        if PREFIX in names and not (self.rules[PREFIX].added or parts.may_nest(twin)):
+            return None
         return sorted(names) if self._cover_all(names, parts, twin) else None
 
     def _cover_all(self, names: Iterable[str], parts: UrlParts, twin: UrlParts) -> bool:
@@ -241,10 +248,13 @@ class SiteRules:
         names = parts.list_differences(twin)
         mine, others = dict(parts.features), dict(twin.features)
         matters = self._mattering.of_kind(parts.kind)
+        nested = parts if parts.may_nest(twin) else twin
+        if not nested.may_nest(parts):  # somebody may have copied another's page
+            return
         for name in names:
             if name not in matters:
                 values = mine.get(name), others.get(name)
-                self._note_evidence(name, content, parts.kind, *values, alone=len(names) == 1)
+                self._note_evidence(name, content, nested.kind, *values, alone=len(names) == 1)
 
     def _note_evidence(
         self, name: str, content: int, kind: UrlKind, *values: str | None, alone: bool

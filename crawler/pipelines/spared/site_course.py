@@ -200,7 +200,8 @@ class SiteCourse:
     def take_checks(self) -> list[Left]:
         """Take out spared requests, enough to check all rules."""
         new = self.novelty.new
-        room = max(_MOST_A_PAGE * new - self.novelty.seen, 0)
+        # Copies that no rule explains leave room for half of the pages that are not compared.
+        room = max(_MOST_A_PAGE * new - self.novelty.seen, (new - self.rules.compared) // 2, 0)
         if self.rules.has_erred:  # then others may err, too
             room = len(self.left.all)
         return self.left.take_checks(
