@@ -6,15 +6,17 @@ import itertools
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from scrapy import Request, Spider
+from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
+from scrapy.spiders import CrawlSpider
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
@@ -26,7 +28,7 @@ from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
-from crawler.pipelines.spared.sparing import Sparing
+from crawler.pipelines.spared.sparing import FOUND_ON, Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import Feed, crawl, prose
@@ -468,6 +470,64 @@ async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: st
     stats = await crawl(web, spider=Own, DEDUP_NAMESPACE="other", **settings)
     assert stats["finish_reason"] == "closespider_pagecount"
     assert "dedup/spared" not in stats
+
+
+class Made:
+    """Makes the requests of a crawl that has learnt a rule on ``?sort``, and gives answers."""
+
+    def __init__(self, make: Callable[[str], Request]) -> None:
+        self.sparing, self.make = Sparing(get_crawler(), DedupConfig()), make
+        for page, sort in itertools.product(range(4), "ab"):
+            self.answer(make(f"http://host/{page}?sort={sort}"), page)
+
+    def answer(self, request: Request, page: int) -> None:
+        response = HtmlResponse(request.url, request=request)
+        visit = self.sparing.visit(response)
+        visit.expect()
+        visit.cluster = visit.text = page
+        visit.item_ended()
+        self.sparing.end(response)
+
+    async def spares(self, request: Request) -> bool:
+        """Whether a request is spared that a page leads to."""
+        if self.sparing.meet(request, HtmlResponse("http://host/"), Visit()) is None:
+            return True
+        try:
+            await self.sparing.admit(request)
+        except Spared:
+            return True
+        return False
+
+
+async def test_forms_and_repeated_requests_are_always_sent() -> None:
+    """Although their meta may be that of a request which may be spared."""
+    made = Made(Request)
+    url, meta = "http://host/3?sort=b", {FOUND_ON: (1, 0.0, False)}
+    for sent in (
+        Request(url, dont_filter=True, meta=meta),
+        FormRequest(url, formdata={"q": "tea"}, meta=meta),
+    ):
+        assert not await made.spares(sent)
+    assert await made.spares(Request(url, meta=meta))
+    made.answer(FormRequest("http://host/9?sort=a", formdata={"q": "tea"}), 9)
+    assert not await made.spares(Request("http://host/9?sort=b"))
+
+
+async def test_what_one_callback_fetches_spares_nothing_for_another() -> None:
+    """Nor does what a rule of a CrawlSpider fetches for another rule."""
+
+    def of_rule(url: str, rule: int = 1) -> Request:
+        return Request(url, CrawlSpider("crawled")._callback, meta={"rule": rule})
+
+    def of_partial(url: str, callback: Any = Own.parse) -> Request:
+        return Request(url, partial(callback, tag="x"))
+
+    rule, callback = Made(of_rule), Made(of_partial)
+    for crawl_of in rule, callback:
+        crawl_of.answer(crawl_of.make("http://host/7?sort=a"), 7)
+        assert await crawl_of.spares(crawl_of.make("http://host/7?sort=b"))
+    assert not await rule.spares(of_rule("http://host/7?sort=b", 2))
+    assert not await callback.spares(of_partial("http://host/7?sort=b", Made.answer))
 
 
 @pytest.mark.filterwarnings("ignore:Passing a .spider:scrapy.exceptions.ScrapyDeprecationWarning")

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -134,7 +135,8 @@ class Sparing:
 
         Returns None if it is spared.
         """
-        if request.method != "GET" or request.body or request.dont_filter:
+        if not _gets_page(request) or request.dont_filter:
+            request.meta.pop(FOUND_ON, None)  # spiders pass on the meta of a response
             return request
         with self._failures.passing(request):
             return self._meet(request, response, visit)
@@ -251,7 +253,7 @@ class Sparing:
         if not visit.is_over or response.request is None:
             return
         request = response.request
-        if visit.is_page and visit.cluster is not None:
+        if visit.is_page and visit.cluster is not None and _gets_page(request):
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
             self._sites.note_page(SeenPage(_key_of(request), response.url, found_on, visit))
@@ -298,9 +300,19 @@ class Sparing:
         self.tally.sum_up()
 
 
+def _gets_page(request: Request) -> bool:
+    """Whether the response is the page of the URL: a form's answer depends on what is sent."""
+    return request.method == "GET" and not request.body
+
+
 def _key_of(request: Request) -> SiteKey:
-    parts = split_url(request.url)
-    return parts.site if parts is not None else "", getattr(request.callback, "__name__", "")
+    parts, callback = split_url(request.url), request.callback
+    while isinstance(callback, partial):
+        callback = callback.func
+    name, rule = getattr(callback, "__name__", ""), request.meta.get("rule")
+    if name == "_callback" and rule is not None:  # a CrawlSpider has one for all its rules
+        name += str(rule)
+    return parts.site if parts is not None else "", name
 
 
 def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:
