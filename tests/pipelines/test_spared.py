@@ -502,7 +502,7 @@ class Made:
 async def test_forms_and_repeated_requests_are_always_sent() -> None:
     """Although their meta may be that of a request which may be spared."""
     made = Made(Request)
-    url, meta = "http://host/3?sort=b", {FOUND_ON: (1, 0.0, False)}
+    url, meta = "http://host/3?sort=b", {FOUND_ON: (1, False)}
     for sent in (
         Request(url, dont_filter=True, meta=meta),
         FormRequest(url, formdata={"q": "tea"}, meta=meta),

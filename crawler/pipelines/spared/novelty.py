@@ -25,13 +25,12 @@ _NUMBERS: Final = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
 
 
 class Found(NamedTuple):
-    """The page that a request was found on, and the depth of that page as known then.
+    """The page that a request was found on.
 
     ``is_alike`` says that both URLs are of one kind, as those of two months are.
     """
 
     page: int
-    depth: float = 0
     is_alike: bool = False
 
 
@@ -129,13 +128,11 @@ class Novelty:
     def find_depth(self, found_on: Found) -> float:
         """How many pages in a row, up to the one it was found on, have brought nothing new.
 
-        If another process fetched that page, the depth is the one that process knew.
+        A page that another process fetched, and told nobody of, may have led to new ones.
         """
         depth = 0.0
         while depth <= self._copy_depth:
-            if found_on.page not in self._steps:
-                return depth + found_on.depth
-            step = self._steps[found_on.page]
+            step = self._steps.get(found_on.page)
             if step is None:
                 break
             found_on = step.found_on

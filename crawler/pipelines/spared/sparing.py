@@ -148,8 +148,7 @@ class Sparing:
             return request
         site = self._sites.course_of(_key_of(request))
         page = page_number(response.url)
-        depth = site.novelty.find_depth(Found(page))
-        request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
+        request.meta[FOUND_ON] = page, _are_alike(parts, split_url(response.url))
         is_first, is_fresh = site.rules.note_found(parts)
         familiarity = site.familiar.note_found(parts)
         visit.has_news |= is_first
@@ -160,7 +159,7 @@ class Sparing:
             if names is not None:
                 self._leave(site, parts.site, request, names)
                 return None
-        if not is_first or depth:
+        if not is_first:
             request.priority += _LATER - familiarity
         return request
 
