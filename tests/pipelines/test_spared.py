@@ -570,6 +570,38 @@ async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
         await other.exchange.close()
 
 
+@pytest.mark.parametrize("by_person", [False, True], ids=["crawl", "person"])
+async def test_a_rule_that_is_revoked_elsewhere_spares_nothing_any_more(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, by_person: bool
+) -> None:
+    """A crawl that rests on what another has learnt follows that one, and a person."""
+    monkeypatch.setattr("crawler.pipelines.spared.site_exchange._RULES_EVERY", 0)
+    config, made = DedupConfig(redis_url=redis_url), list[Left]()
+    tally = Tally(MemoryStatsCollector(get_crawler()))
+    one, other = (Sites(config, tally, made.extend) for _ in range(2))
+    async with DuplicateIndex.open(config) as index:
+        for sites in one, other:
+            sites.exchange.open(index)
+        for page, sort in itertools.product(range(4), "ab"):
+            one.note_page(seen_page(page, sort))
+        await one.exchange.close()
+        course = other.course_of(("host", "parse"))
+        await other.hear_others("host")
+        for page, sort in (0, "a"), (0, "b"), (1, "a"), (1, "b"), (5, "a"):
+            other.note_page(seen_page(page, sort))
+        await other.exchange.close()
+        assert course.rules.find_rules(parts_of(seen_page(5, "b"))) == ["?sort"]
+        course.leave(Request("http://host/5?sort=b"), ("?sort",), NOWHERE)
+        if by_person:
+            await index.note_url_rule("host", "?sort", {"state": "forbidden"}, by_person=True)
+        else:
+            one.note_page(seen_page(0, "b", text=99))
+            await one.exchange.close()
+        await other.hear_others("host")
+        assert course.rules.find_rules(parts_of(seen_page(5, "b"))) is None
+        assert [left.request.url for left in made] == ["http://host/5?sort=b"]
+
+
 def test_rules_are_checked_by_requests_drawn_at_random() -> None:
     """So nobody can arrange links in such a way that theirs are drawn; the others stay in order."""
     left = LeftRequests()

@@ -361,7 +361,16 @@ class SiteRules:
                     self._note_that_matters(rest.pop(), kind)
 
     def take_rules(self, told: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take over what other crawls have learnt and people have decided, by feature."""
+        """Take over what other crawls have learnt and people have decided, by feature.
+
+        A rule that rests on what others told goes with that: somebody has revoked it.
+        """
+        for name in [name for name in self.rules if name not in told]:
+            evidence = self.rules[name]
+            evidence.told = 0
+            if not evidence.is_enough():
+                self._open[name] = self.rules.pop(name)
+                self._urls.sort_anew()
         for name, what in list(told.items())[:_MOST_NAMES]:
             state = what.get("state")
             if state == "forbidden" and name not in self.forbidden:

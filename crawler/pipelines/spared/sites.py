@@ -102,7 +102,10 @@ class Sites:
         if told is not None:
             for (of, _), course in self._sites.items():
                 if of == site:
+                    rules = set(course.rules.rules)
                     course.rules.take_rules(told)
+                    if not rules <= course.rules.rules.keys():
+                        self._make(course.take_back())
         for page in await self.exchange.swap_pages():
             self._learn_from(page)
 
