@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.spiders import CrawlSpider
@@ -28,7 +29,7 @@ from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
-from crawler.pipelines.spared.sparing import FOUND_ON, Spared, Sparing
+from crawler.pipelines.spared.sparing import CHECKS, FOUND_ON, Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import Feed, crawl, prose
@@ -476,7 +477,10 @@ class Made:
     """Makes the requests of a crawl that has learnt a rule on ``?sort``, and gives answers."""
 
     def __init__(self, make: Callable[[str], Request]) -> None:
-        self.sparing, self.make = Sparing(get_crawler(), DedupConfig()), make
+        crawler = get_crawler()
+        self.sparing, self.make = Sparing(crawler, DedupConfig()), make
+        self.spider = Own("http://host/")
+        self.spider._set_crawler(crawler)
         for page, sort in itertools.product(range(4), "ab"):
             self.answer(make(f"http://host/{page}?sort={sort}"), page)
 
@@ -511,6 +515,19 @@ async def test_forms_and_repeated_requests_are_always_sent() -> None:
     assert await made.spares(Request(url, meta=meta))
     made.answer(FormRequest("http://host/9?sort=a", formdata={"q": "tea"}), 9)
     assert not await made.spares(Request("http://host/9?sort=b"))
+
+
+async def test_a_check_is_made_again_if_it_fails() -> None:
+    """The retry of a request that checks a rule checks it, too; what its page leads to does not."""
+    made = Made(Request)
+    made.answer(Request("http://host/7?sort=a"), 7)
+    meta = {FOUND_ON: (1, False), CHECKS: True}
+    check = Request("http://host/7?sort=b", meta=meta)
+    await made.sparing.admit(check)
+    again = get_retry_request(check, spider=made.spider, reason="503")
+    assert again is not None
+    await made.sparing.admit(again)
+    assert await made.spares(Request("http://host/7?sort=b", meta=meta))
 
 
 async def test_what_one_callback_fetches_spares_nothing_for_another() -> None:

@@ -135,8 +135,9 @@ class Sparing:
 
         Returns None if it is spared.
         """
+        for key in FOUND_ON, CHECKS:  # spiders pass on the meta of a response
+            request.meta.pop(key, None)
         if not _gets_page(request) or request.dont_filter:
-            request.meta.pop(FOUND_ON, None)  # spiders pass on the meta of a response
             return request
         with self._failures.passing(request):
             return self._meet(request, response, visit)
@@ -187,7 +188,7 @@ class Sparing:
             return
         await self._sites.hear_others(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
-        checks = request.meta.pop(CHECKS, False)
+        checks = request.meta.get(CHECKS, False)
         place = request.priority, next(self._arrivals)
         while True:
             decision = site.decide_request(request.url, parts, found_on, checks=checks)
