@@ -1,4 +1,4 @@
-"""Settings that each crawl may change: pages, verdicts, and where the index is."""
+"""Settings of crawls: pages, verdicts, and where the index is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .verdict import Kind
 
 @dataclass(frozen=True, kw_only=True)
 class CrawlSettings:
-    """Settings that may differ between crawls of one index."""
+    """Settings that may differ between crawls of one index.
+
+    An index stores two of them among its parameters: ``canonical_urls`` and ``prefer``.
+    """
 
     redis_url: str | None = setting(
         None,
