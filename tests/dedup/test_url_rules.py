@@ -439,6 +439,26 @@ def test_links_of_ordinary_pages_are_not_volatile(site: Site) -> None:
     assert crawl(site, "/").texts == crawl(site, "/", spares=False).texts
 
 
+@pytest.mark.parametrize("folder", ["/~", "/users/"])
+def test_pages_in_folders_of_users_are_not_volatile(folder: str) -> None:
+    """Three users have the same pages, each with links to itself; the next one has others."""
+    rules = SiteRules()
+    for user in "eve", "mallory", "trudy":
+        rules.note_page(parts(f"{folder}{user}/"), hash(user), is_new=True)
+        for content, name in enumerate(("tea", "cake", "pie", "about")):
+            page = parts(f"{folder}{user}/{name}")
+            rules.note_request(page, hash(user))
+            rules.note_page(
+                page,
+                content,
+                is_new=user == "eve",
+                found_on=hash(user),
+                links=(rules.list_frames(page),),
+            )
+    assert rules.find_rules(parts(f"{folder}alice/about")) is None
+    assert "volatile" not in rules.rules
+
+
 def test_lists_that_lead_on_are_followed() -> None:
     """Each of four lists has one text on all pages, and each page is found on the one before."""
 

@@ -118,6 +118,10 @@ class KnownUrls:
         """The latest fetched URLs with the same loose key."""
         return list(self._shelf_of(parts.kind.stem).neighbours.get(self._loose_key(parts), ()))
 
+    def is_page(self, name: str) -> bool:
+        """Whether a page came whose URL ends with this name."""
+        return name in self._names
+
     def is_nested(self, folders: str) -> bool:
         """Whether all folders are names of pages, as those that nested relative links add."""
         return all(folder in self._names for folder in folders.split("/")[1:])

@@ -131,7 +131,12 @@ class SiteRules:
             for name, value in parts.features
             if name not in self.rules or not self._covers(name, value, parts)
         ]
-        return self._volatile.list_holes(parts, features)
+        folders = dict(parts.features).get(PREFIX, "").split("/")[1:]
+        for hole in self._volatile.list_holes(parts, features):
+            first = hole.value.partition("/")[0]
+            # A folder that is a page, too, is a user's, say: made for each link it has no page.
+            if first not in folders or not self._urls.is_page(first):
+                yield hole
 
     def note_request(self, parts: UrlParts, found_on: int = 0) -> None:
         """Note that a URL is requested."""
