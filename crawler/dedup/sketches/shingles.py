@@ -203,7 +203,8 @@ def shingle_hashes(
     Parameters
     ----------
     text
-        Any text; it is normalised first.
+        Any text. Without *normaliser*, case and all punctuation are ignored, as with the setting
+        ``DEDUP_IGNORE = "case,punctuation"``; an index ignores less punctuation by default.
     unit, size, step, repeats, normaliser, seed
         As in :class:`Shingler`: by default runs of five words, each counted once.
 
