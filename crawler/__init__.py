@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .addon import Addon
     from .pipelines import (
         ChromePipeline,
+        ContainedPage,
         DroppedPage,
         DuplicatePipeline,
         ExactDuplicate,
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Addon",
     "ChromePipeline",
+    "ContainedPage",
     "DroppedPage",
     "DuplicatePipeline",
     "ExactDuplicate",

@@ -56,6 +56,13 @@ def test_faces_are_short_sorted_and_hold_nothing_private(face: ModuleType) -> No
     assert not [name for name in face.__all__ if name.startswith("_")]
 
 
+def test_every_reason_for_a_drop_is_public() -> None:
+    """Who handles `item_dropped` can tell all reasons apart by their classes."""
+    reasons = {one.__name__ for one in crawler.DroppedPage.__subclasses__()}
+    assert reasons == {"ExactDuplicate", "NearDuplicate", "ContainedPage"}
+    assert reasons <= set(crawler.__all__)
+
+
 @pytest.mark.parametrize("name", ["shingle_hashes", "jaccard", "containment", "estimate"])
 def test_numbers_say_what_they_are(name: str) -> None:
     """Functions of numbers state what goes in and out: shapes and types, ranges, sources."""
