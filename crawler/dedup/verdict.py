@@ -22,7 +22,7 @@ class Kind(StrEnum):
     REPEATED = "repeated"  # this URL was seen before in this crawl, with this text
     UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
     SHORT = "short"  # too short for a shingle, and not a copy: kept
-    UNCHECKED = "unchecked"  # the index gave no answer: kept
+    UNCHECKED = "unchecked"  # the index gave no answer, or the item has no page: kept
 
 
 class Share(NamedTuple):
