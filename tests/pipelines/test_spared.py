@@ -356,6 +356,8 @@ def test_of_possible_copies_those_with_rare_values_come_first() -> None:
     rare = [meet("tea", n) for n in range(64, 66)]
     assert common[0] == rare[0] == 0
     assert rare[1] > common[-1]
+    known = [meet("folder/home", n) for n in range(64)]
+    assert meet("folder/new/home", 0) <= known[-1]  # nested links have new folders each time
 
 
 def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(

@@ -7,7 +7,7 @@ from typing import Final
 
 import xxhash
 
-from .parts import UrlParts
+from .parts import PREFIX, UrlParts
 
 _COUNTS: Final = 1 << 14  # values whose hashes meet share a count
 _MOST: Final = (1 << 16) - 1
@@ -28,6 +28,8 @@ class FamiliarValues:
         """Note a URL that was found; returns how familiar its values were, from 0 to 15."""
         counts, bits, kind = self._counts, 0, "/".join(parts.kind)
         for name, value in (("", parts.skeleton), *parts.features):
+            if name == PREFIX:  # nested links have new folders each time
+                continue
             text = f"{kind} {name}={value}"
             place = xxhash.xxh32_intdigest(text.encode("utf-8", "replace")) % _COUNTS
             bits += counts[place].bit_length()
