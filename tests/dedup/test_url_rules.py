@@ -17,7 +17,8 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.evidence import Evidence
 from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
-from crawler.dedup.urls.site_rules import Change, Judgement, SiteRules
+from crawler.dedup.urls.site_rules import Change, SiteRules
+from crawler.dedup.urls.url_judge import Judgement
 
 Site = Callable[[str], tuple[object, Iterable[str]]]
 

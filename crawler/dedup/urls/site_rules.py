@@ -6,27 +6,18 @@ and is fetched if no rule comes of them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from .evidence import Evidence, read_values
-from .known_urls import Key, KnownUrls
-from .mattering import SITE_WIDE, WHOLE_SITE, MatteringFeatures
-from .parts import PREFIX, UrlKind, UrlParts
-from .volatile import VOLATILE, Hole, Links, VolatileParts
+from .mattering import SITE_WIDE, WHOLE_SITE
+from .parts import UrlKind, UrlParts
+from .url_judge import UrlJudge
+from .volatile import VOLATILE, Links
 
 _MOST_NAMES: Final = 256  # features of a site: hostile sites may have a new one in each URL
 _MOST_DOUBTS: Final = 128
-
-
-class Judgement(Enum):
-    """What rules and earlier URLs say about a URL before it is fetched."""
-
-    NEW = "new"  # no earlier URL is like it
-    SUSPECT = "suspect"  # an earlier URL may have the same text
-    SPARED = "spared"  # by the rules its text was fetched before
 
 
 class Change(NamedTuple):
@@ -45,7 +36,7 @@ class _Doubt(NamedTuple):
     other: UrlParts
 
 
-class SiteRules:
+class SiteRules(UrlJudge):
     """Learns which features of a site's URLs make no difference to their texts.
 
     A feature is open at first. It becomes a rule when URLs with the same text differ in it, for
@@ -56,159 +47,17 @@ class SiteRules:
     """
 
     def __init__(self) -> None:
-        self.rules: dict[str, Evidence] = {}
+        super().__init__()
         self.forbidden: set[str] = set()
         self._open: dict[str, Evidence] = {}
-        self._mattering = MatteringFeatures()
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
         self._narrowed: set[tuple[str, UrlKind]] = set()
         self._revoked: set[str] = set()
-        self.forget_urls()
-
-    def forget_urls(self) -> None:
-        """Forget all URLs. Rules stay, but spare less until URLs are known again."""
-        self._urls = KnownUrls(self._loose_key, self._strict_key)
-        self._volatile = VolatileParts()
-
-    @property
-    def size(self) -> int:
-        """How many URLs are remembered."""
-        return self._urls.size
-
-    @property
-    def compared(self) -> int:
-        """How many pages were fetched although others have the same text by the rules."""
-        return self._urls.count_compared()
-
-    @property
-    def matters(self) -> set[str]:
-        """The features that matter to any kind of URL."""
-        return self._mattering.of_any
 
     @property
     def has_erred(self) -> bool:
         """Whether a rule was revoked."""
         return bool(self._revoked)
-
-    def list_groups(self, parts: UrlParts) -> list[Hashable]:
-        """Keys of a URL's groups: each feature that matters with its value, such as a user."""
-        matters = self._mattering.of_kind(parts.kind)
-        return [(parts.kind, *one) for one in parts.features if one[0] in matters]
-
-    def _loose_key(self, parts: UrlParts) -> Key:
-        """The key of URLs that may have the same text: skeleton and features that matter."""
-        matters = self._mattering.of_kind(parts.kind)
-        if not matters:
-            return (parts.skeleton,)
-        return (parts.skeleton, *(pair for pair in parts.features if pair[0] in matters))
-
-    def _strict_key(self, parts: UrlParts) -> Key:
-        """The key of URLs that have the same text according to the rules."""
-        rules, matters = self.rules, self._mattering.of_kind(parts.kind)
-        if not rules:
-            return (parts.skeleton, *parts.features)
-        known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
-        return (parts.skeleton, *known)
-
-    def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
-        """Note a URL that was found.
-
-        Returns whether no earlier URL may have its text, and whether it was never found before.
-        """
-        is_first, is_fresh = self._urls.note_found(parts)
-        return is_first and not self._is_ripe(parts), is_fresh
-
-    def list_frames(self, parts: UrlParts) -> tuple[int, ...]:
-        """Digests that a URL shares with URLs that differ from it in one part only."""
-        return tuple(hole.frame for hole in self._list_holes(parts))
-
-    def _is_ripe(self, parts: UrlParts) -> bool:
-        return self._volatile.has_ripe and self._volatile.is_ripe(self._list_holes(parts))
-
-    def _list_holes(self, parts: UrlParts) -> Iterator[Hole]:
-        features = [
-            (name, value)
-            for name, value in parts.features
-            if name not in self.rules or not self._covers(name, value, parts)
-        ]
-        folders = dict(parts.features).get(PREFIX, "").split("/")[1:]
-        for hole in self._volatile.list_holes(parts, features):
-            first = hole.value.partition("/")[0]
-            # A folder that is a page, too, is a user's, say: made for each link it has no page.
-            if first not in folders or not self._urls.is_page(first):
-                yield hole
-
-    def note_request(self, parts: UrlParts, found_on: int = 0) -> None:
-        """Note that a URL is requested."""
-        self._urls.note_request(parts)
-        if found_on:
-            self._volatile.note_request(self._list_holes(parts), found_on)
-
-    def judge_url(self, parts: UrlParts, found_on: int = 0) -> Judgement:
-        """Judge a URL before it is fetched."""
-        if self.find_rules(parts) is not None:
-            return Judgement.SPARED
-        is_suspect = self._urls.is_suspect(parts) or self._is_ripe(parts)
-        if not is_suspect and found_on:
-            is_suspect = self._volatile.has_asked(self._list_holes(parts))
-        return Judgement.SUSPECT if is_suspect else Judgement.NEW
-
-    def find_rules(self, parts: UrlParts) -> list[str] | None:
-        """The rules which say that a URL's text was fetched before; None if they do not."""
-        if not self.rules:
-            return None
-        for twin in self._urls.list_fetched(parts):
-            names = self._list_covered(parts, twin)
-            if names is not None:
-                return names
-        return [VOLATILE] if self._is_volatile(parts) else None
-
-    def _is_volatile(self, parts: UrlParts) -> bool:
-        return VOLATILE in self.rules and self._volatile.is_volatile(list(self._list_holes(parts)))
-
-    def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
-        """Whether the rules will spare a URL once its `twin` was fetched."""
-        is_alike = self._strict_key(parts) == self._strict_key(twin)
-        return is_alike and self._list_covered(parts, twin) is not None
-
-    def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
-        """The rules that cover all differences of two URLs; None if one is not covered."""
-        names = parts.list_differences(twin)
-        if PREFIX in names and not (self.rules[PREFIX].added or parts.may_nest(twin)):
-            return None
-        return sorted(names) if self._cover_all(names, parts, twin) else None
-
-    def _cover_all(self, names: Iterable[str], parts: UrlParts, twin: UrlParts) -> bool:
-        """Whether rules cover the values that both URLs have of these features."""
-        mine, others = dict(parts.features), dict(twin.features)
-        return all(
-            self._covers(name, mine.get(name), parts)
-            and self._covers(name, others.get(name), parts)
-            for name in names
-        )
-
-    def key_uncompared(self, parts: UrlParts) -> Key | None:
-        """The strict key of a URL; None if it is volatile, or two with this key were fetched."""
-        return None if self._is_volatile(parts) else self._urls.key_uncompared(parts)
-
-    def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Which of these rules cover a value of the URL that no page had, each with that value."""
-        rules, values = self.rules, dict(parts.features)
-        return [
-            (name, values[name])
-            for name in names
-            if name in rules and name in values and rules[name].is_guessed(values[name])
-        ]
-
-    def _covers(self, name: str, value: str | None, parts: UrlParts) -> bool:
-        rule, kind = self.rules[name], parts.kind
-        if name in self._mattering.of_kind(kind) or not rule.covers_value(name, value, kind):
-            return False
-        if kind not in rule.tested and self._mattering.is_of_section(name, kind):
-            return rule.added
-        if name != PREFIX or not value or value in rule.values or rule.added:
-            return True
-        return self._urls.is_nested(value)
 
     def note_page(
         self,

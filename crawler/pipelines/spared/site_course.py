@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.urls.familiar import FamiliarValues
 from ...dedup.urls.parts import UrlParts, split_url
-from ...dedup.urls.site_rules import Change, Judgement, SiteRules
+from ...dedup.urls.site_rules import Change, SiteRules
+from ...dedup.urls.url_judge import Judgement
 from .left_requests import Left, LeftRequests, Why
 from .novelty import Found, Novelty, Yield, page_number
 
