@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Value of `level` for evidence from keys: of the `sampled` keys, `odd_bits` are shared.
 BY_KEYS: Final = 255
 
-# As in store/lua/similarity.lua. From _CERTAIN keys on, keys are all small by the design of
+# As in similarity.lua. From _CERTAIN keys on, keys are all small by the design of
 # ModuloSample, not by chance. A comparison needs _FEWEST keys, or all keys of the page.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8

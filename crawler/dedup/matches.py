@@ -134,7 +134,7 @@ class Matcher:
         return record.last_seen < self._oldest or not self._page.words
 
     def _rank(self, records: Sequence[PageRecord]) -> list[PageRecord]:
-        """Sort kept pages, the most likely originals first, as in store/lua/similar_pages.lua."""
+        """Sort kept pages, the most likely originals first, as in similar_pages.lua."""
         keys = {one.number: self._keys_of(one.bands) & self._keys for one in records}
         pages_with = Counter(key for some in keys.values() for key in some)
         weights = {n: sum(1 / pages_with[key] for key in some) for n, some in keys.items()}

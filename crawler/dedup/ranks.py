@@ -146,7 +146,7 @@ def rank_of(order: Sequence[str], claims: Claims) -> bytes:
 
 
 def is_better(rank: bytes, other: bytes) -> bool:
-    """Whether the first rank is better than the other, as in lua/similar_pages.lua.
+    """Whether the first rank is better than the other, as in similar_pages.lua.
 
     >>> is_better(b"12", b"13"), is_better(b"12", b"12"), is_better(b"12", b""), is_better(b"", b"")
     (True, False, True, False)

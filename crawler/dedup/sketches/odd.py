@@ -31,7 +31,7 @@ _BEST_FILL = 0.44
 _MAX_SAMPLED = 1 << 15  # keeps counts within two bytes
 _MOST_MEMBERS = (1 << 16) - 1
 LEVELS = range(64)  # of hashes of 64 bits
-# Stands for a level where the bits are a simhash, of 0 members; as in lua/similarity.lua.
+# Stands for a level where the bits are a simhash, of 0 members; as in similarity.lua.
 SIMHASH = 254
 
 

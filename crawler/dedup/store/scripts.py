@@ -33,6 +33,7 @@ _PARTS = {
 }
 _FOLDERS = {
     **dict.fromkeys(("attempts", "shard", *_CLUSTER_PARTS), "cluster"),
+    **dict.fromkeys(("similarity", "similar_pages"), "similar"),
     **dict.fromkeys(("seen", "url_rules"), "spared"),
 }
 

@@ -14,7 +14,7 @@ from ..messages import Answer, CheckRequest, TemplateNews
 from .claims import MAX_PAGES, Batch, Place
 from .pages import Spread, View
 
-# Kept pages compared with one page, and in vain in a row, as in lua/similar_pages.lua.
+# Kept pages compared with one page, and in vain in a row, as in similar_pages.lua.
 MAX_VERIFIED, MAX_IN_VAIN = 24, 12
 
 
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
         return view.last_seen < self.request.crawl
 
     def wins(self, original: View) -> bool:
-        """Whether the page has a better claim than a kept one, as in lua/similar_pages.lua."""
+        """Whether the page has a better claim than a kept one, as in similar_pages.lua."""
         own = self.request
         if own.preferred or original.gone:
             return True
@@ -87,7 +87,7 @@ class Begun:
         return self.override == "drop"
 
     def wins(self, original: View) -> bool:
-        """Whether the page replaces a kept page that it copies, as in lua/similar_pages.lua."""
+        """Whether the page replaces a kept page that it copies, as in similar_pages.lua."""
         return not self.is_to_be_dropped and self.asked.wins(original)
 
     def leaves(self, original: View) -> bool:
@@ -122,7 +122,7 @@ class Begun:
         """The pages to look at: those that come first, and the most likely other candidates.
 
         All pages with the key of the exact hash and all that may be pending come first. The others
-        are the kept pages to compare, the most likely originals first, as in lua/similar_pages.lua.
+        are the kept pages to compare, the most likely originals first, as in similar_pages.lua.
         """
         pages_at = Counter(chain.from_iterable(self.hits.values()))
         weights = {
