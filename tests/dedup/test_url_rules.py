@@ -6,7 +6,7 @@ import itertools
 import random
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -372,6 +372,17 @@ def test_copies_hide_no_page_of_another_folder(
     if own:
         assert rules.rules
         assert rules.find_rules(parts(own)) is not None
+
+
+@pytest.mark.parametrize("told", [{}, {"?sort": {"state": "learnt", "values": 9}}])
+def test_a_rule_that_a_person_removes_holds_no_longer(told: dict[str, Any]) -> None:
+    """In a crawl that goes on, too, and if another crawl has learnt it since."""
+    rules = SiteRules()
+    rules.take_rules({"?sort": {"state": "added"}})
+    note_pages(rules, {"/tea?sort=a": 1})
+    assert rules.find_rules(parts("/tea?sort=b")) == ["?sort"]
+    rules.take_rules(told)
+    assert rules.find_rules(parts("/tea?sort=b")) is None
 
 
 def test_what_others_tell_is_confirmed_first() -> None:

@@ -217,11 +217,13 @@ class SiteRules(UrlJudge):
     def take_rules(self, told: Mapping[str, Mapping[str, Any]]) -> None:
         """Take over what other crawls have learnt and people have decided, by feature.
 
-        A rule that rests on what others told goes with that: somebody has revoked it.
+        A rule that rests on what others told, or on a person, goes with that: somebody has revoked
+        or removed it.
         """
-        for name in [name for name in self.rules if name not in told]:
-            evidence = self.rules[name]
-            evidence.told = 0
+        for name, evidence in list(self.rules.items()):
+            evidence.added &= told.get(name, {}).get("state") == "added"
+            if name not in told:
+                evidence.told = 0
             if not evidence.is_enough():
                 self._open[name] = self.rules.pop(name)
                 self._urls.sort_anew()
