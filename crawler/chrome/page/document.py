@@ -47,14 +47,31 @@ class Document:
 
 
 class Link(NamedTuple):
-    """A link as written in the page: neither joined with the base nor cleaned."""
+    """A link of the page.
+
+    Attributes
+    ----------
+    href
+        The address as written in the page, without spaces around it: neither joined with the base
+        nor cleaned.
+    nofollow
+        Whether the link's `rel` says so.
+    """
 
     href: str
     nofollow: bool
 
 
 class Robots(NamedTuple):
-    """What the page's own meta tags forbid."""
+    """What the page's own meta tags forbid.
+
+    Attributes
+    ----------
+    noindex
+        Whether the page may not be indexed.
+    nofollow
+        Whether its links may not be followed.
+    """
 
     noindex: bool
     nofollow: bool
@@ -115,9 +132,22 @@ def parse(
 def parse_in_steps(
     html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> Generator[None, None, Document]:
-    """Parse a page like `parse`, yielding every few milliseconds.
+    """Parse a page like :func:`parse`, yielding every few milliseconds.
 
-    The generator returns the document.
+    Parameters
+    ----------
+    html, url, content_type
+        As in :func:`parse`.
+
+    Yields
+    ------
+    None
+        Whenever some 64 KiB are parsed, so that other work can go on meanwhile.
+
+    Returns
+    -------
+    Document
+        The value of the generator: ``document = yield from parse_in_steps(html)``.
     """
     encoding, _, whole = _decode_html(as_builtin(html), content_type)
     data, rest, crowded = bound_page(whole)
@@ -269,7 +299,7 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     Returns
     -------
     Robots
-        Two bools, ``noindex`` and ``nofollow``. A header ``X-Robots-Tag`` has no effect here.
+        A header ``X-Robots-Tag`` has no effect here.
 
     Examples
     --------
