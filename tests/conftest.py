@@ -22,6 +22,8 @@ from typing import Any
 
 import pytest
 import redis
+import redis.utils
+import scrapy.cmdline
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
@@ -34,6 +36,10 @@ from tests.support.workers import end_with_parent
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# Each connection and each command would read files of installed packages anew.
+redis.utils.get_lib_version = cache(redis.utils.get_lib_version)
+scrapy.cmdline.entry_points = cache(scrapy.cmdline.entry_points)
 
 
 @pytest.hookimpl(wrapper=True)
