@@ -31,6 +31,8 @@ TOLD_TITLE: Final = 0x7F4A7C15
 WHOLE: Final = 1 << 36  # one more flag, of a whole title
 # Separates a title from the site's name, with blanks on both sides.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
+# The same in a title with brackets, as in "List< T > Class".
+_BRACKETED_PART: Final = re.compile(_PART.pattern.replace("|<|>", ""))
 _SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
 _PRINT: Final = (
     r"print(?:able|er[- ]friendly)?(?: (?:version|view|page))?|druck(?:version|ansicht)?|imprimer|"
@@ -92,7 +94,7 @@ def heading_of(
     whole, shared = plain_name(title), ""
     if is_of_site(whole, site, WHOLE):
         title, whole, shared = "", "", whole
-    parts, own = _PART.split(whole), bare_title(title, site)
+    parts, own = _separator(whole).split(whole), bare_title(title, site)
     for top in named(_LEVELS[0]):
         if top == own or not own:
             return top
@@ -151,7 +153,7 @@ def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
     if found and not name[found.end()].islower():
         name = name[found.end() :]
     if site:
-        parts = _PART.split(name)
+        parts = _separator(name).split(name)
         left = [part for part in parts if not is_of_site(part, site)]
         if len(left) < len(parts):
             name = left[-1] if left and _has_site_first(name) else "".join(left[:1])
@@ -168,14 +170,21 @@ def bare_title(title: str, site: AbstractSet[int] = frozenset()) -> str:
     ('C++ keywords: bool', 'Tea')
     >>> bare_title("The Green Handbook - Tea", {title_part("The Green Handbook")})
     'Tea'
+    >>> bare_title("Home > Lists"), bare_title("List< T > Class Reference - Handbook")
+    ('Lists', 'List< T > Class Reference')
     """
     name = plain_name(title, site)
-    return plain_name(_PART.split(name)[-1 if _has_site_first(name) else 0])
+    return plain_name(_separator(name).split(name)[-1 if _has_site_first(name) else 0])
+
+
+def _separator(name: str) -> re.Pattern[str]:
+    """Return what separates a title's parts: not < and > where these are a pair of brackets."""
+    return _BRACKETED_PART if ">" in name.partition("<")[2] else _PART
 
 
 def _has_site_first(name: str) -> bool:
     """Whether parts of a title stand in the order of a path."""
-    found = _PART.search(name)
+    found = _separator(name).search(name)
     return found is not None and found.group().strip() in _SITE_FIRST
 
 
@@ -194,7 +203,7 @@ def is_of_site(part: str, site: AbstractSet[int], flag: int = 0) -> bool:
 def title_parts(title: str) -> list[int]:
     """Return hashes of a title, its parts, and its beginning up to a colon: a site learns them."""
     name = plain_name(title)
-    parts = {*_PART.split(name)[:_MOST], name.partition(": ")[0]}
+    parts = {*_separator(name).split(name)[:_MOST], name.partition(": ")[0]}
     return [title_part(part) for part in parts if part] + [title_part(name, WHOLE)] * bool(name)
 
 
