@@ -245,3 +245,15 @@ def test_pages_that_all_have_one_title(layout: str) -> None:
         assert own_line in main.text
         assert own_line in main.whole
         assert "qualified person" not in main.text
+
+
+@pytest.mark.parametrize("below", ["", "<div class=end><a href=/>Museum</a> <a href=/map>Map</a>"])
+def test_lines_that_a_few_pages_have_are_none_of_a_menu(below: str) -> None:
+    """Each line of a page is also on pages of other names, between lists of links of all pages."""
+    links = "".join(f"<p><a href=/{w}>The {w} of old ships</a></p>" for w in WORDS)
+    page = "<title>{0}</title><div class=xq12>{1}</div><h1>{0}</h1><p>Length: {2}.<p>Of {3}.{4}"
+    facts = [(w, size, of) for w in WORDS for size in "579" for of in ("oak", "iron")]
+    random.Random(3).shuffle(facts)
+    found = crawl([page.format(w, links, size, of, below) for w, size, of in facts])
+    for (word, size, of), main in list(zip(facts, found, strict=True))[40:]:
+        assert main.text.split("\n")[:3] == [word, f"Length: {size}.", f"Of {of}."]

@@ -184,7 +184,8 @@ def templated(
     if sizes[kept & ~known & ~sure].sum() > least:
         return known
     lists = known | (of & LISTED > 0)
-    of_site = (known & ~kept) | sure | (lists & _in_lists(lists, linked, sizes))
+    menus = lists & _in_lists(lists, known | is_linked, heading, linked, sizes)
+    of_site = (known & ~kept) | sure | menus
     own = plain & ~heading & ~is_linked & ~of_site
     if own.any() and (kept & of_site).any():
         return of_site
@@ -196,9 +197,24 @@ def templated(
     return known if is_another else spared
 
 
-def _in_lists(known: NDArray[np.bool_], linked: Ints, sizes: Wide) -> NDArray[np.bool_]:
-    """Return which blocks stand in a run of known ones that is mostly links, as a menu is."""
-    runs = np.cumsum(np.diff(known, prepend=False))
+def _in_lists(
+    known: NDArray[np.bool_],
+    ends: NDArray[np.bool_],
+    heading: NDArray[np.bool_],
+    linked: Ints,
+    sizes: Wide,
+) -> NDArray[np.bool_]:
+    """Return which blocks stand in a run of known ones that is mostly links, as a menu is.
+
+    A list begins and ends at one of `ends`, and none crosses the `heading`: lines between heading
+    and list may be the page's text.
+    """
+    runs = np.cumsum(np.diff(known, prepend=False) | heading)
     share = np.bincount(runs, linked) / np.maximum(np.bincount(runs, sizes), 1)
-    found: NDArray[np.bool_] = share[runs] >= LIST_LINKED
+    at, firm = np.arange(known.size), np.flatnonzero(ends)
+    first, last = np.full(share.size, known.size), np.full(share.size, -1)
+    np.minimum.at(first, runs[firm], firm)
+    np.maximum.at(last, runs[firm], firm)
+    is_inside = (first[runs] <= at) & (at <= last[runs])
+    found: NDArray[np.bool_] = (share[runs] >= LIST_LINKED) & is_inside
     return found
