@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from scrapy import FormRequest, Request, Spider
+from scrapy import FormRequest, Request
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import HtmlResponse
@@ -32,46 +32,9 @@ from crawler.pipelines.spared.sites import Sites
 from crawler.pipelines.spared.sparing import CHECKS, FOUND_ON, Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
-from tests.pipelines.crawls import Feed, crawl, prose
-from tests.spiders.webserver import Answer, Web
-
-Site = Callable[[str], tuple[int | str, Iterable[str]]]
-
-
-class Pages(dict[str, Answer]):
-    """Answers that are made when asked for: of a path its text, or the seed of one, and links."""
-
-    def __init__(self, site: Site) -> None:
-        super().__init__()
-        self.site = site
-
-    def get(self, path: str, default: Any = None) -> Any:
-        if not path.startswith("/") or path == "/robots.txt":
-            return default
-        seed, links = self.site(path)
-        anchors = "".join(f'<li><a href="{link}">x</a></li>' for link in links)
-        title, text = (seed, prose(seed)) if isinstance(seed, int) else ("Title", seed)
-        html = f"<title>{title}</title><nav><ul>{anchors}</ul></nav><main><p>{text}</p></main>"
-        return Answer(html.encode(), {"Content-Type": "text/html"})
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    server = Web()
-    yield server
-    server.close()
-
-
-async def fetch(
-    web: Web, site: Site, redis_url: str, *watchers: Any, ends: bool = True, **options: Any
-) -> tuple[list[str], set[str], dict[str, Any]]:
-    """Crawl the site: the paths that were fetched, the texts that were kept, the statistics."""
-    web.answers, feed, before = Pages(site), Feed(), len(web.seen)
-    settings = {"DEDUP_REDIS_URL": redis_url, "CLOSESPIDER_PAGECOUNT": 1000, **options}
-    stats = await crawl(web, feed, *watchers, **settings)
-    assert (stats["finish_reason"] == "finished") == ends
-    fetched = [path for path in web.seen[before:] if path != "/robots.txt"]
-    return fetched, {text.split()[-1] for text in feed.passed}, stats
+from tests.pipelines.crawls import crawl, prose
+from tests.pipelines.made_sites import SOME, Own, Pages, Site, fetch, name_of, on_few_pages
+from tests.spiders.webserver import Web
 
 
 class Watcher:
@@ -79,11 +42,6 @@ class Watcher:
 
     def watch(self, crawler: Crawler) -> None:
         self.crawler = crawler
-
-
-def name_of(path: str) -> int:
-    name = re.split("[;~]", urlsplit(path).path.rsplit("/", 1)[-1])[0]
-    return int(name) if name.isdigit() else 0
 
 
 def endless(link: str, pages: int = 6) -> Site:
@@ -268,16 +226,6 @@ async def test_values_that_matter_after_eight_that_did_not(web: Web, redis_url: 
     assert len(fetched) <= 110
 
 
-SOME = (4, 9, 14, 19, 24, 28)
-
-
-def on_few_pages(path: str) -> tuple[int, list[str]]:
-    page = name_of(path)
-    version = int(dict(parse_qsl(urlsplit(path).query)).get("v", 0))
-    links = [f"/{n}?v={v}" for n in range(30) for v in range(4)]
-    return 100 * page + (version if page in SOME else 0), links
-
-
 async def test_what_matters_on_few_pages_is_found_there(web: Web, redis_url: str) -> None:
     """Nearly each page of a small site is compared with another URL of it, before the crawl ends.
 
@@ -286,21 +234,6 @@ async def test_what_matters_on_few_pages_is_found_there(web: Web, redis_url: str
     _, texts, stats = await fetch(web, on_few_pages, redis_url)
     assert len(texts) == 30 + 3 * len(SOME)
     assert stats["dedup/rules/revoked"]
-
-
-class Own(Spider):
-    """A spider of somebody else."""
-
-    name = "own"
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.start_urls = [url]
-
-    def parse(self, response: Any) -> Any:
-        yield {"url": response.url, "html": response.text}
-        for link in response.css("a::attr(href)").getall():
-            yield Request(response.urljoin(link))
 
 
 def seen_page(page: int, sort: str, text: int | None = None) -> SeenPage:

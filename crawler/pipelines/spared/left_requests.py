@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .novelty import Found, Yield
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request
 
@@ -37,22 +36,41 @@ class Left(NamedTuple):
 
 
 class LeftRequests:
-    """The latest requests of a site that were not made."""
+    """The latest requests of a site that were not made, one for each URL."""
 
     def __init__(self) -> None:
-        self.all: deque[Left] = deque(maxlen=_MOST)
+        self._by_url: dict[str, Left] = {}
         self._checked = 0  # how many pages were new when rules were last checked
 
     def __bool__(self) -> bool:
-        return bool(self.all)
+        return bool(self._by_url)
 
-    def add(self, left: Left) -> None:
-        """Remember a request that is not made."""
-        self.all.append(left)
+    @property
+    def all(self) -> list[Left]:
+        """All of them, the earliest first."""
+        return list(self._by_url.values())
+
+    def add(self, left: Left) -> Left | None:
+        """Remember a request that is not made; returns the one that is not remembered for it.
+
+        A dupefilter knows what was queued, and would drop another request for this URL.
+        """
+        url = left.request.url
+        earlier = self._by_url.get(url)
+        if earlier is not None and earlier.request.dont_filter:
+            return left
+        self._by_url[url] = left
+        if len(self._by_url) > _MOST:
+            del self._by_url[next(iter(self._by_url))]
+        return earlier
+
+    def discard(self, url: str) -> None:
+        """Forget a request, as one for its URL is made."""
+        self._by_url.pop(url, None)
 
     def forget(self) -> None:
         """Forget all, and check all rules again before the crawl ends."""
-        self.all.clear()
+        self._by_url.clear()
         self._checked = 0
 
     def take_back(
@@ -78,7 +96,10 @@ class LeftRequests:
                 return is_near(one.found_on)
             return not known.issuperset(one.reasons) or is_narrowed(one)
 
-        self._take(is_back, found)
+        for one in self.all:
+            if is_back(one):
+                found.append(one)
+                self.discard(one.request.url)
         return found
 
     def take_checks(
@@ -100,36 +121,26 @@ class LeftRequests:
             return []
         self._checked = new
         wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
-        drawn = set()
-        guessed: dict[str, dict[str, int]] = {}
-        pages: dict[object, int] = {}
-        for place in random.sample(range(len(self.all)), len(self.all)):
-            for name, value in guesses(self.all[place]):
-                guessed.setdefault(name, {})[value] = place
-            names = [name for name in self.all[place].reasons if wanted.get(name)]
-            key = uncompared(self.all[place]) if wanted.keys() & self.all[place].reasons else None
+        drawn: dict[str, Left] = {}
+        guessed: dict[str, dict[str, Left]] = {}
+        pages: dict[object, Left] = {}
+        for one in random.sample(self.all, len(self._by_url)):
+            for name, value in guesses(one):
+                guessed.setdefault(name, {})[value] = one
+            names = [name for name in one.reasons if wanted.get(name)]
+            key = uncompared(one) if wanted.keys() & one.reasons else None
             if key is not None:
-                pages.setdefault(key, place)
+                pages.setdefault(key, one)
             if names:
-                drawn.add(place)
+                drawn[one.request.url] = one
                 for name in names:
                     wanted[name] -= 1
-        for places_of in guessed.values():
-            if len(places_of) <= min(_MOST_GUESSES, new // 2):
-                drawn.update(places_of.values())
-        others = [place for place in pages.values() if place not in drawn]
-        drawn.update(others[: max(min(_MOST_PAGES, room - len(drawn)), 0)])
-        found: list[Left] = []
-        places = iter(range(len(self.all)))
-        self._take(lambda _: next(places) in drawn, found)
-        return found
-
-    def _take(self, is_taken: Callable[[Left], bool], found: list[Left]) -> None:
-        def stay() -> Iterator[Left]:
-            for one in self.all:
-                if is_taken(one):
-                    found.append(one)
-                else:
-                    yield one
-
-        self.all = deque(stay(), maxlen=_MOST)
+        for ones in guessed.values():
+            if len(ones) <= min(_MOST_GUESSES, new // 2):
+                drawn.update((one.request.url, one) for one in ones.values())
+        others = [one for one in pages.values() if one.request.url not in drawn]
+        others = others[: max(min(_MOST_PAGES, room - len(drawn)), 0)]
+        drawn.update((one.request.url, one) for one in others)
+        for url in drawn:
+            self.discard(url)
+        return list(drawn.values())

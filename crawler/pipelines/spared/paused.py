@@ -51,7 +51,7 @@ class PausedSites:
                 for request, *rest in requests:
                     with suppress(Exception):  # the spider may have other callbacks by now
                         found = request_from_dict(request, spider=spider)
-                        site.left.all.append(Left(found, *rest))
+                        site.left.add(Left(found, *rest))
         except Exception as error:  # written by another version
             logger.warning("Could not read what was spared before the pause: %s", error)
             return {}

@@ -101,6 +101,7 @@ class SiteCourse:
         self.rules.note_request(parts, found_on.page)
         is_trial = is_suspect or checks
         self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
+        self.left.discard(url)
         return MADE
 
     def _awaits_twin(self, parts: UrlParts) -> bool:
@@ -171,11 +172,11 @@ class SiteCourse:
             return min(links, 1)
         return min(links / _MOST_LINKS, 1) if flight.is_doubtful else 0
 
-    def leave(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> None:
-        """Remember a request that is not made."""
+    def leave(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> Left | None:
+        """Remember a request that is not made; returns the one that is not remembered for it."""
         parts = split_url(request.url) if reasons == (Why.FRUITLESS,) else None
         yields = () if parts is None else self._list_yields(parts)
-        self.left.add(Left(request, reasons, found_on, yields))
+        return self.left.add(Left(request, reasons, found_on, yields))
 
     def _list_yields(self, parts: UrlParts) -> tuple[Yield, ...]:
         """What the URLs of its kind and of its groups have brought."""

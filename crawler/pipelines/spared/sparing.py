@@ -157,7 +157,7 @@ class Sparing:
             visit.links.append(site.rules.list_frames(parts))
         if not is_first:
             names = site.find_reasons(parts)
-            if names is not None:
+            if names:  # without rules it is a matter of the dupefilter
                 self._leave(site, parts.site, request, names)
                 return None
         if not is_first:
@@ -198,7 +198,8 @@ class Sparing:
             await self._sites.hear_others()
         if decision.left is None:
             return
-        self._leave(site, parts.site, request, decision.left)
+        queued = request.replace(dont_filter=True)  # the dupefilter knows it
+        self._leave(site, parts.site, queued, decision.left)
         raise Spared(f"{request.url} would be a copy: {' '.join(decision.left)}")
 
     async def _wait(self, place: tuple[int, int]) -> None:
@@ -226,8 +227,10 @@ class Sparing:
     def _leave(
         self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
     ) -> None:
-        site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
+        unheeded = site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
         self.tally.count_request(reasons)
+        if unheeded is not None:
+            self.tally.count_request(unheeded.reasons, -1)
         if reasons == (Why.FRUITLESS,) and not site.is_told:
             site.is_told = True
             self.tally.tell_fruitless(name, site.novelty.barren)
@@ -264,12 +267,7 @@ class Sparing:
         engine: Any = self._crawler.engine
         for one in back:
             self.tally.count_request(one.reasons, -1)
-            request = one.request.replace(
-                meta={**one.request.meta, **meta},
-                dont_filter=True,
-                priority=one.request.priority,
-            )
-            engine.crawl(request)
+            engine.crawl(one.request.replace(meta={**one.request.meta, **meta}))
 
     def _redirected(self, request: Request) -> None:
         for url in request.meta.get("redirect_urls", ())[-1:]:
