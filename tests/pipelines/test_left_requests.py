@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from scrapy import Request
+
+from crawler.dedup.urls.parts import split_url
+from crawler.pipelines.spared.left_requests import Left, Why
+from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.site_course import SiteCourse
+from crawler.pipelines.spared.untried import draw_untried
+from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import crawl
 from tests.pipelines.made_sites import SOME, Own, Pages, on_few_pages
 from tests.spiders.webserver import Web
@@ -18,3 +26,41 @@ async def test_what_is_found_often_is_fetched_once(web: Web, redis_url: str) -> 
     assert len(fetched) == len(set(fetched))
     assert {f"/{page}?v={version}" for page in SOME for version in range(4)} <= set(fetched)
     assert 0 <= stats["dedup/spared"] == 121 - len(fetched)
+
+
+def left_as_fruitless(*paths: str) -> list[Left]:
+    return [Left(Request(f"http://host{path}"), (Why.FRUITLESS,), NOWHERE) for path in paths]
+
+
+def test_what_no_page_had_is_tried() -> None:
+    """Values, then pairs of values, that several links have; those of one link say nothing."""
+    fetched = [split_url(f"http://host/item?{query}") for query in ("a=1&b=1&n=1", "a=2&b=2&n=2")]
+    known = left_as_fruitless("/item?a=1&b=1&n=3", "/item?a=2&b=2&n=4", "/item?a=1&b=1&n=5")
+    value = left_as_fruitless("/item?a=3&b=1&n=6", "/item?a=3&b=1&n=7")
+    pair = left_as_fruitless("/item?a=1&b=2&n=8", "/item?a=1&b=2&n=9")
+    parts = [one for one in fetched if one is not None]
+    drawn = draw_untried([*known, *pair, *value], parts, 10)
+    assert len(drawn) == 2
+    assert drawn[0] in value
+    assert drawn[1] in pair
+    assert draw_untried([*known, *value], parts, 0) == []
+
+
+def test_a_crawl_that_ends_tries_what_was_left_as_fruitless() -> None:
+    """One of each untried value, no more than ten, and no more if these bring nothing new."""
+    course = SiteCourse(copy_depth=6, fruitless=2)
+    parts = split_url("http://host/item?a=0")
+    assert parts is not None
+    visit = Visit()
+    visit.cluster = visit.text = 1
+    course.note_visit("http://host/item?a=0", parts, NOWHERE, visit)
+    for number in range(40):
+        (left,) = left_as_fruitless(f"/item?a={number % 20}&n={number}")
+        course.leave(left.request, left.reasons, NOWHERE)
+    tried = [one.request.url for one in course.take_checks()]
+    assert len({url.partition("&")[0] for url in tried}) == 10
+    assert "http://host/item?a=0" not in {url.partition("&")[0] for url in tried}
+    assert course.take_checks() == []
+    visit.cluster = visit.text = 2
+    course.note_visit("http://host/item?a=1", parts, NOWHERE, visit)
+    assert len(course.take_checks()) == 9

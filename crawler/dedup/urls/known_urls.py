@@ -83,6 +83,10 @@ class KnownUrls:
         shelf.pages.append((parts, content))
         shelf.sort_in(parts, content, self._loose_key(parts), self._strict_key(parts))
 
+    def list_pages(self) -> list[UrlParts]:
+        """The URLs of the latest pages."""
+        return [parts for parts, _ in self._pages]
+
     def forget_pages(self) -> None:
         """Forget the contents of URLs."""
         self._pages.clear()

@@ -44,6 +44,10 @@ class UrlJudge:
         """How many URLs are remembered."""
         return self._urls.size
 
+    def list_pages(self) -> list[UrlParts]:
+        """The latest URLs that were fetched."""
+        return self._urls.list_pages()
+
     @property
     def compared(self) -> int:
         """How many pages were fetched although others have the same text by the rules."""

@@ -7,15 +7,19 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .novelty import Found, Yield
+from .untried import draw_untried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scrapy import Request
 
+    from ...dedup.urls.parts import UrlParts
+
 _MOST: Final = 10_000  # requests that are remembered
 _CHECKED: Final = 20  # new pages for each further request that checks a rule
 _MOST_PAGES: Final = 64  # pages that are fetched under another URL
+_MOST_UNTRIED: Final = 10  # fruitless requests with untried values that are made at once
 _MOST_GUESSES: Final = 16  # unseen values of a feature that are all checked, if there are no more
 
 
@@ -41,6 +45,7 @@ class LeftRequests:
     def __init__(self) -> None:
         self._by_url: dict[str, Left] = {}
         self._checked = 0  # how many pages were new when rules were last checked
+        self._tried = 0  # the same for fruitless requests
 
     def __bool__(self) -> bool:
         return bool(self._by_url)
@@ -71,7 +76,7 @@ class LeftRequests:
     def forget(self) -> None:
         """Forget all, and check all rules again before the crawl ends."""
         self._by_url.clear()
-        self._checked = 0
+        self._checked = self._tried = 0
 
     def take_back(
         self,
@@ -144,3 +149,17 @@ class LeftRequests:
         for url in drawn:
             self.discard(url)
         return list(drawn.values())
+
+    def take_untried(self, fetched: Iterable[UrlParts], new: int) -> list[Left]:
+        """Take out some that were left as fruitless, whose values no fetched page had.
+
+        `new` is the number of new pages so far: if those made before brought none, it ends.
+        """
+        if self._tried == new:
+            return []
+        self._tried = new
+        fruitless = [one for one in self.all if one.reasons == (Why.FRUITLESS,)]
+        drawn = draw_untried(fruitless, fetched, _MOST_UNTRIED) if fruitless else []
+        for one in drawn:
+            self.discard(one.request.url)
+        return drawn

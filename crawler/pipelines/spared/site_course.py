@@ -200,15 +200,16 @@ class SiteCourse:
         return self.left.take_back(self.rules.rules, room, is_near, is_narrowed)
 
     def take_checks(self) -> list[Left]:
-        """Take out spared requests, enough to check all rules."""
+        """Take out spared requests, enough to check all rules, and untried fruitless ones."""
         new = self.novelty.new
         # Copies that no rule explains leave room for half of the pages that are not compared.
         room = max(_MOST_A_PAGE * new - self.novelty.seen, (new - self.rules.compared) // 2, 0)
         if self.rules.has_erred:  # then others may err, too
             room = len(self.left.all)
-        return self.left.take_checks(
+        checks = self.left.take_checks(
             self.rules.rules, new, self._list_guesses, self._key_uncompared, room
         )
+        return checks + self.left.take_untried(self.rules.list_pages(), new)
 
     def _key_uncompared(self, left: Left) -> object:
         parts = split_url(left.request.url)
