@@ -34,10 +34,11 @@ def left_as_fruitless(*paths: str) -> list[Left]:
 
 def test_what_no_page_had_is_tried() -> None:
     """Values, then pairs of values, that several links have; those of one link say nothing."""
-    fetched = [split_url(f"http://host/item?{query}") for query in ("a=1&b=1&n=1", "a=2&b=2&n=2")]
-    known = left_as_fruitless("/item?a=1&b=1&n=3", "/item?a=2&b=2&n=4", "/item?a=1&b=1&n=5")
-    value = left_as_fruitless("/item?a=3&b=1&n=6", "/item?a=3&b=1&n=7")
-    pair = left_as_fruitless("/item?a=1&b=2&n=8", "/item?a=1&b=2&n=9")
+    fetched = [split_url(f"http://host/x/item?{query}") for query in ("a=1&b=1&n=1", "a=2&b=2&n=2")]
+    known = left_as_fruitless("/x/item?a=1&b=1&n=3", "/x/item?a=2&b=2&n=4")
+    known += left_as_fruitless("/x/y/item?a=1&b=1", "/x/y/item?a=2&b=2")  # by nested links
+    value = left_as_fruitless("/x/item?a=3&b=1&n=6", "/x/item?a=3&b=1&n=7")
+    pair = left_as_fruitless("/x/item?a=1&b=2&n=8", "/x/item?a=1&b=2&n=9")
     parts = [one for one in fetched if one is not None]
     drawn = draw_untried([*known, *pair, *value], parts, 10)
     assert len(drawn) == 2

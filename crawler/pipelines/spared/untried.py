@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Final
 
-from ...dedup.urls.parts import UrlParts, split_url
+from ...dedup.urls.parts import PREFIX, UrlParts, split_url
 
 if TYPE_CHECKING:
     from .left_requests import Left
@@ -45,8 +45,9 @@ def draw_untried(left: list[Left], fetched: Iterable[UrlParts], most: int) -> li
 
 
 def _list_values(parts: UrlParts) -> list[Hashable]:
-    """The values of a URL, its skeleton first."""
-    return [(parts.kind, name, value) for name, value in (("", parts.skeleton), *parts.features)]
+    """The values of a URL, its skeleton first. Nested links have new folders each time."""
+    named = ("", parts.skeleton), *(one for one in parts.features if one[0] != PREFIX)
+    return [(parts.kind, *one) for one in named]
 
 
 def _combine(
