@@ -19,6 +19,7 @@ from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.spiders import CrawlSpider
 from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
@@ -411,8 +412,8 @@ async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: st
 class Made:
     """Makes the requests of a crawl that has learnt a rule on ``?sort``, and gives answers."""
 
-    def __init__(self, make: Callable[[str], Request]) -> None:
-        crawler = get_crawler()
+    def __init__(self, make: Callable[[str], Request], **settings: Any) -> None:
+        crawler = get_crawler(settings_dict=settings)
         self.sparing, self.make = Sparing(crawler, DedupConfig()), make
         self.spider = Own("http://host/")
         self.spider._set_crawler(crawler)
@@ -480,6 +481,33 @@ async def test_what_one_callback_fetches_spares_nothing_for_another() -> None:
         assert await crawl_of.spares(crawl_of.make("http://host/7?sort=b"))
     assert not await rule.spares(of_rule("http://host/7?sort=b", 2))
     assert not await callback.spares(of_partial("http://host/7?sort=b", Made.answer))
+
+
+class ByLanguage:
+    """A fingerprinter that tells languages apart."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        return fingerprint(request, include_headers=["Accept-Language"])
+
+
+async def test_requests_that_a_fingerprinter_tells_apart_spare_each_other_nothing() -> None:
+    """A site may have a text for each language under one URL. Middlewares add headers later."""
+
+    def ask(url: str, language: str = "en", **options: Any) -> Request:
+        return Request(url, headers={"Accept-Language": language}, **options)
+
+    made = Made(ask, REQUEST_FINGERPRINTER_CLASS=ByLanguage)
+    plain = Request("http://host/7?sort=a")
+    for request in ask("http://host/7?sort=a"), plain:
+        await made.sparing.admit(request)
+        request.headers.setdefault("Accept-Language", "de")
+        made.answer(request, 7)
+    assert await made.spares(ask("http://host/7?sort=b", meta=plain.meta))
+    assert not await made.spares(ask("http://host/7?sort=b", "de", meta=plain.meta))
+    assert not await made.spares(Request("http://host/7?sort=b"))
+    for page, sort in itertools.product(range(4), "ab"):
+        made.answer(Request(f"http://host/{page}?sort={sort}"), page)
+    assert await made.spares(Request("http://host/7?sort=b"))
 
 
 @pytest.mark.filterwarnings("ignore:Passing a .spider:scrapy.exceptions.ScrapyDeprecationWarning")

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import logging
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -22,7 +21,8 @@ from ..crawl.memory import hash_text
 from .left_requests import Left, Why
 from .novelty import NOWHERE, Found, hash_outline, page_number
 from .paused import PausedSites
-from .site_exchange import SeenPage, SiteKey
+from .site_exchange import SeenPage
+from .site_keys import VARIANT, SiteKeys
 from .sites import Sites
 from .tally import Tally
 from .visits import Visit
@@ -90,6 +90,7 @@ class Sparing:
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
         self.tally = Tally(crawler.stats)
+        self._keys = SiteKeys(crawler)
         self._sites = Sites(config, self.tally, self._make)
 
     @classmethod
@@ -135,7 +136,7 @@ class Sparing:
 
         Returns None if it is spared.
         """
-        for key in FOUND_ON, CHECKS:  # spiders pass on the meta of a response
+        for key in FOUND_ON, CHECKS, VARIANT:  # spiders pass on the meta of a response
             request.meta.pop(key, None)
         if not _gets_page(request) or request.dont_filter:
             return request
@@ -147,7 +148,7 @@ class Sparing:
         parts = split_url(request.url)
         if parts is None:
             return request
-        site = self._sites.course_of(_key_of(request))
+        site = self._sites.course_of(self._keys.find_key(request))
         page = page_number(response.url)
         request.meta[FOUND_ON] = page, _are_alike(parts, split_url(response.url))
         is_first, is_fresh = site.rules.note_found(parts)
@@ -182,7 +183,7 @@ class Sparing:
         parts = split_url(request.url)
         if parts is None:
             return
-        site = self._sites.course_of(_key_of(request))
+        site = self._sites.course_of(self._keys.find_key(request))
         if FOUND_ON not in request.meta or is_asked_again(request):
             site.rules.note_request(parts)
             return
@@ -216,7 +217,7 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
-        self._sites.course_of(_key_of(request)).note_landed(request.url)
+        self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
         # Of equally rare values the latest comes first, which is deepest: so the end of a branch
         # with few texts is reached before a limit.
         for place in sorted(self._turns, reverse=True):
@@ -259,7 +260,9 @@ class Sparing:
         if visit.is_page and visit.cluster is not None and _gets_page(request):
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
-            self._sites.note_page(SeenPage(_key_of(request), response.url, found_on, visit))
+            self._sites.note_page(
+                SeenPage(self._keys.find_key(request), response.url, found_on, visit)
+            )
         self.land(request)
 
     def _make(self, back: list[Left], **meta: bool) -> None:
@@ -301,16 +304,6 @@ class Sparing:
 def _gets_page(request: Request) -> bool:
     """Whether the response is the page of the URL: a form's answer depends on what is sent."""
     return request.method == "GET" and not request.body
-
-
-def _key_of(request: Request) -> SiteKey:
-    parts, callback = split_url(request.url), request.callback
-    while isinstance(callback, partial):
-        callback = callback.func
-    name, rule = getattr(callback, "__name__", ""), request.meta.get("rule")
-    if name == "_callback" and rule is not None:  # a CrawlSpider has one for all its rules
-        name += str(rule)
-    return parts.site if parts is not None else "", name
 
 
 def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:
