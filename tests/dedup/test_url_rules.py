@@ -385,6 +385,19 @@ def test_a_rule_that_a_person_removes_holds_no_longer(told: dict[str, Any]) -> N
     assert rules.find_rules(parts("/tea?sort=b")) is None
 
 
+def test_a_wrong_rule_of_a_person_is_told_once_and_holds() -> None:
+    """Checks fetch what it spares; a text that it would have hidden does not revoke it."""
+    rules = SiteRules()
+    rules.take_rules({"?sort": {"state": "added"}})
+    assert rules.note_page(parts("/tea?sort=a"), 1, is_new=True) == []
+    assert rules.note_page(parts("/tea?sort=b"), 1, is_new=False, has_news=True) == []
+    told = rules.note_page(parts("/tea?sort=c"), 2, is_new=True)
+    assert told == [Change("?sort", learnt=False, added=True)]
+    assert rules.note_page(parts("/tea?sort=d"), 3, is_new=True) == []
+    assert rules.note_page(parts("/cake?sort=a"), 4, is_new=True) == []
+    assert rules.find_rules(parts("/tea?sort=e")) == ["?sort"]
+
+
 def test_what_others_tell_is_confirmed_first() -> None:
     """One page has to show that a rule of an earlier crawl holds; a person's needs none."""
     rules = SiteRules()

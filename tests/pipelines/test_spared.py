@@ -23,7 +23,7 @@ from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.urls.parts import UrlParts, split_url
+from crawler.dedup.urls.parts import UrlParts, read_site, split_url
 from crawler.pipelines.spared.left_requests import Left, LeftRequests
 from crawler.pipelines.spared.novelty import NOWHERE, Found, page_number
 from crawler.pipelines.spared.paused import PausedSites
@@ -580,6 +580,20 @@ async def test_a_rule_that_is_revoked_elsewhere_spares_nothing_any_more(
         await other.hear_others("host")
         assert course.rules.find_rules(parts_of(seen_page(5, "b"))) is None
         assert [left.request.url for left in made] == ["http://host/5?sort=b"]
+
+
+async def test_a_wrong_rule_of_a_person_is_told(
+    web: Web, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It spares what it says, and the index keeps it."""
+    site = read_site(web.url)
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.note_url_rule(site, "?v", {"state": "added"}, by_person=True)
+        _, texts, stats = await fetch(web, on_few_pages, redis_url)
+        assert await index.url_rules(site) == {"?v": {"state": "added"}}
+    assert len(texts) < 30 + 3 * len(SOME)
+    assert "dedup/rules/revoked" not in stats
+    assert caplog.text.count("a person has added a rule on it") == 1
 
 
 def test_rules_are_checked_by_requests_drawn_at_random() -> None:

@@ -21,11 +21,15 @@ _MOST_DOUBTS: Final = 128
 
 
 class Change(NamedTuple):
-    """A rule that was learnt, or else revoked by this URL's counter-example."""
+    """A rule that was learnt, or else revoked by this URL's counter-example.
+
+    A rule that a person has ``added`` is not revoked, but told of.
+    """
 
     name: str
     learnt: bool
     pages: int = 0
+    added: bool = False
 
 
 class _Doubt(NamedTuple):
@@ -53,6 +57,7 @@ class SiteRules(UrlJudge):
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
         self._narrowed: set[tuple[str, UrlKind]] = set()
         self._revoked: set[str] = set()
+        self._told: set[str] = set()
 
     @property
     def has_erred(self) -> bool:
@@ -91,6 +96,8 @@ class SiteRules(UrlJudge):
                 self._contradict(parts, other, changes)
                 if changes:  # a rule was revoked or narrowed, and neighbours are others
                     break
+            if is_new:
+                self._tell_of_added(parts, changes)
         else:
             for twin in self._urls.list_twins(parts, content):
                 self._support(parts, twin, content)
@@ -138,6 +145,15 @@ class SiteRules(UrlJudge):
             self._note_that_matters(name, kind)
         elif len(self._doubts) < _MOST_DOUBTS:
             self._doubts.setdefault((kind, frozenset(unproven)), doubt)
+
+    def _tell_of_added(self, parts: UrlParts, changes: list[Change]) -> None:
+        """Tell once of each added rule by which another page has the text of this new one."""
+        for other in self._urls.list_neighbours(parts):
+            names = parts.list_differences(other)
+            if all(name in self.rules and self.rules[name].added for name in names):
+                for name in sorted({*names} - self._told):
+                    changes.append(Change(name, learnt=False, added=True))
+                self._told.update(names)
 
     def _list_unproven(self, doubt: _Doubt) -> set[str]:
         """Which of the features in which two URLs differ may matter to their kind.

@@ -74,6 +74,8 @@ class Sites:
         changes = course.note_visit(page.url, parts, page.found_on, page.visit)
         for change in changes:
             self._tally.tell_change(parts.site, page.url, change)
+            if change.added:
+                continue
             evidence = course.rules.rules.get(change.name)
             rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
             self.exchange.tell_rule(parts.site, change.name, rule)

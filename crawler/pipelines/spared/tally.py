@@ -46,8 +46,16 @@ class Tally:
         )
 
     def tell_change(self, site: str, url: str, change: Change) -> None:
-        """Log a rule that a page has completed or revoked."""
-        if change.learnt:
+        """Log a rule that a page has completed or revoked, or would have revoked."""
+        if change.added:
+            logger.warning(
+                "%s: %r may make a difference, as in %r, but a person has added a rule on it. "
+                "`scrapy dedup rules remove` ends it",
+                site,
+                change.name,
+                url,
+            )
+        elif change.learnt:
             self._stats.inc_value("dedup/rules/learnt")
             pages = counted(change.pages, "page")
             text = "%s: %r makes no difference to a page, as %s showed"
