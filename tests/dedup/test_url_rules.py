@@ -385,6 +385,16 @@ def test_a_rule_that_a_person_removes_holds_no_longer(told: dict[str, Any]) -> N
     assert rules.find_rules(parts("/tea?sort=b")) is None
 
 
+def test_the_latest_decision_of_a_person_holds() -> None:
+    """A rule may be added and forbidden several times while a crawl is under way."""
+    rules = SiteRules()
+    note_pages(rules, {"/tea?sort=a": 1})
+    for state in "forbidden", "added", "forbidden", "added", "forbidden":
+        rules.take_rules({"?sort": {"state": state}})
+        assert (rules.find_rules(parts("/tea?sort=b")) is not None) == (state == "added")
+        assert ("?sort" in rules.matters) == (state == "forbidden")
+
+
 def test_a_wrong_rule_of_a_person_is_told_once_and_holds() -> None:
     """Checks fetch what it spares; a text that it would have hidden does not revoke it."""
     rules = SiteRules()

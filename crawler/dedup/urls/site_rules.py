@@ -251,6 +251,7 @@ class SiteRules(UrlJudge):
                 self._note_that_matters(name, WHOLE_SITE)
             elif state == "added" and not (name in self.rules and self.rules[name].added):
                 self._mattering.discard(name)
+                self.forbidden.discard(name)
                 self.rules[name] = Evidence(added=True)
                 self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
