@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy import Request
 
 from crawler.dedup.urls.parts import split_url
-from crawler.pipelines.spared.left_requests import Left, Why
+from crawler.pipelines.spared.left_requests import Why
 from crawler.pipelines.spared.novelty import NOWHERE
 from crawler.pipelines.spared.site_course import SiteCourse
 from crawler.pipelines.spared.untried import draw_untried
@@ -28,17 +28,13 @@ async def test_what_is_found_often_is_fetched_once(web: Web, redis_url: str) -> 
     assert 0 <= stats["dedup/spared"] == 121 - len(fetched)
 
 
-def left_as_fruitless(*paths: str) -> list[Left]:
-    return [Left(Request(f"http://host{path}"), (Why.FRUITLESS,), NOWHERE) for path in paths]
-
-
 def test_what_no_page_had_is_tried() -> None:
     """Values, then pairs of values, that several links have; those of one link say nothing."""
     fetched = [split_url(f"http://host/x/item?{query}") for query in ("a=1&b=1&n=1", "a=2&b=2&n=2")]
-    known = left_as_fruitless("/x/item?a=1&b=1&n=3", "/x/item?a=2&b=2&n=4")
-    known += left_as_fruitless("/x/y/item?a=1&b=1", "/x/y/item?a=2&b=2")  # by nested links
-    value = left_as_fruitless("/x/item?a=3&b=1&n=6", "/x/item?a=3&b=1&n=7")
-    pair = left_as_fruitless("/x/item?a=1&b=2&n=8", "/x/item?a=1&b=2&n=9")
+    known = ["http://host/x/item?a=1&b=1&n=3", "http://host/x/item?a=2&b=2&n=4"]
+    known += ["http://host/x/y/item?a=1&b=1", "http://host/x/y/item?a=2&b=2"]  # by nested links
+    value = ["http://host/x/item?a=3&b=1&n=6", "http://host/x/item?a=3&b=1&n=7"]
+    pair = ["http://host/x/item?a=1&b=2&n=8", "http://host/x/item?a=1&b=2&n=9"]
     parts = [one for one in fetched if one is not None]
     drawn = draw_untried([*known, *pair, *value], parts, 10)
     assert len(drawn) == 2
@@ -56,8 +52,8 @@ def test_a_crawl_that_ends_tries_what_was_left_as_fruitless() -> None:
     visit.cluster = visit.text = 1
     course.note_visit("http://host/item?a=0", parts, NOWHERE, visit)
     for number in range(40):
-        (left,) = left_as_fruitless(f"/item?a={number % 20}&n={number}")
-        course.leave(left.request, left.reasons, NOWHERE)
+        request = Request(f"http://host/item?a={number % 20}&n={number}")
+        course.leave(request, (Why.FRUITLESS,), NOWHERE)
     tried = [one.request.url for one in course.take_checks()]
     assert len({url.partition("&")[0] for url in tried}) == 10
     assert "http://host/item?a=0" not in {url.partition("&")[0] for url in tried}

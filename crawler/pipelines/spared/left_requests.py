@@ -158,8 +158,6 @@ class LeftRequests:
         if self._tried == new:
             return []
         self._tried = new
-        fruitless = [one for one in self.all if one.reasons == (Why.FRUITLESS,)]
-        drawn = draw_untried(fruitless, fetched, _MOST_UNTRIED) if fruitless else []
-        for one in drawn:
-            self.discard(one.request.url)
-        return drawn
+        urls = [url for url, one in self._by_url.items() if one.reasons == (Why.FRUITLESS,)]
+        drawn = draw_untried(urls, fetched, _MOST_UNTRIED) if urls else []
+        return [self._by_url.pop(url) for url in drawn]

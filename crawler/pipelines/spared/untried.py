@@ -1,4 +1,4 @@
-"""Finds left requests with values that no fetched page had."""
+"""Finds URLs with values that no fetched page had."""
 
 from __future__ import annotations
 
@@ -6,41 +6,36 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...dedup.urls.parts import PREFIX, UrlParts, split_url
 
-if TYPE_CHECKING:
-    from .left_requests import Left
-
-_MOST_SEEN: Final = 1000  # of the left requests, drawn at random
+_MOST_SEEN: Final = 1000  # URLs, drawn at random
 _MOST_VALUES: Final = 8  # of a URL
 
 
-def draw_untried(left: list[Left], fetched: Iterable[UrlParts], most: int) -> list[Left]:
-    """Draw requests with values, or pairs of them, that came several times but were never fetched.
+def draw_untried(left: list[str], fetched: Iterable[UrlParts], most: int) -> list[str]:
+    """Draw URLs with values, or pairs of them, that came several times but were never fetched.
 
     Each has such a value that no other drawn one has, or if there are no more, such a pair. Values
     that came once tell nothing: session ids are new in each link.
     """
     seen = random.sample(left, min(len(left), _MOST_SEEN))
-    parts_of = [(one, split_url(one.request.url)) for one in seen]
-    values = {one.request.url: _list_values(parts) for one, parts in parts_of if parts is not None}
+    parts_of = [(url, split_url(url)) for url in seen]
+    values = {url: _list_values(parts) for url, parts in parts_of if parts is not None}
     pages = [_list_values(parts) for parts in fetched]
     counts = Counter(chain.from_iterable((*values.values(), *pages)))
-    drawn: list[Left] = []
+    drawn: list[str] = []
     for size in 1, 2:
         tried = set(chain.from_iterable(_combine(page, counts, size) for page in pages))
-        tried.update(
-            chain.from_iterable(_combine(values[one.request.url], counts, size) for one in drawn)
-        )
-        for one in seen:
+        tried.update(chain.from_iterable(_combine(values[url], counts, size) for url in drawn))
+        for url, own in values.items():
             if len(drawn) >= most:
                 break
-            new = _combine(values.get(one.request.url, []), counts, size)
+            new = _combine(own, counts, size)
             if not tried.issuperset(new):
                 tried.update(new)
-                drawn.append(one)
+                drawn.append(url)
     return drawn
 
 
