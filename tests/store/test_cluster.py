@@ -79,9 +79,18 @@ async def test_killed_workers_leave_nothing_behind(cluster_url: str, shards: int
     assert kept == Counter(range(12))
 
 
+async def end_but(others: set[asyncio.Task[Any]]) -> None:
+    """End what was begun beside these tasks, as it ends with its worker."""
+    while ended := asyncio.all_tasks() - others:
+        for one in ended:
+            one.cancel()
+        await asyncio.wait(ended)
+
+
 async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
     """Whatever call is a worker's last, the next one gets a verdict, of each set one is kept."""
     config = configured(cluster_url, timeout=0.6)
+    others = asyncio.all_tasks()
     for last in range(12):
         async with DuplicateIndex.open(config) as doomed:
             await doomed.store.finish_background()
@@ -99,12 +108,9 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
             words = changed(article(last), 1, seed=9)
             pages = [(f"http://old/{last}", text(article(last + 100))),
                      (f"http://b/{last}", text(words))]  # fmt: skip
-            checks = [asyncio.create_task(doomed.check(*page)) for page in pages]
+            _checks = [asyncio.create_task(doomed.check(*page)) for page in pages]
             await asyncio.sleep(0.05)
-            ended = [*checks, *doomed.store._tasks]
-            for one in ended:
-                one.cancel()
-            await asyncio.gather(*ended, return_exceptions=True)
+            await end_but(others)
         async with DuplicateIndex.open(config) as index:
             kinds = [(await index.check(*page)).duplicate_of for page in pages]
             same = [text(changed(article(last), 1, seed=s)) for s in range(3)]
@@ -157,6 +163,8 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
         number = (await index.check(*pages[0])).cluster
         await index.check(*pages[1])
         await index.override(pages[0][0], "drop")
+        await index.store.finish_background()
+        others = asyncio.all_tasks()
         for dies, last in itertools.product((False, True), range(6)):
             async with DuplicateIndex.open(config) as doomed:
                 await doomed.store.finish_background()
@@ -175,9 +183,7 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
                 await asyncio.wait([check], timeout=0.05)
                 if not dies:
                     assert (await check).cluster == number
-                for one in (check, *doomed.store._tasks):
-                    one.cancel()
-                await asyncio.gather(check, *doomed.store._tasks, return_exceptions=True)
+                await end_but(others)
             before = (await index.stats()).verdicts
             for _ in range(2):
                 verdicts = [await index.check(*page) for page in pages]
