@@ -457,6 +457,17 @@ async def test_forms_and_repeated_requests_are_always_sent() -> None:
     assert not await made.spares(Request("http://host/9?sort=b"))
 
 
+async def test_what_is_made_after_all_is_not_counted_as_spared() -> None:
+    """A link was spared while another request for its URL waited, which then checks the rule."""
+    made = Made(Request)
+    made.answer(Request("http://host/7?sort=a"), 7)
+    url, stats = "http://host/7?sort=b", made.spider.crawler.stats
+    assert await made.spares(Request(url))
+    assert stats.get_value("dedup/spared") == 1
+    await made.sparing.admit(Request(url, meta={FOUND_ON: (1, False), CHECKS: True}))
+    assert stats.get_value("dedup/spared") == 0
+
+
 async def test_a_check_is_made_again_if_it_fails() -> None:
     """The retry of a request that checks a rule checks it, too; what its page leads to does not."""
     made = Made(Request)

@@ -29,10 +29,11 @@ PER_WORD: Final = 2.5  # characters in links, for each word, from which on a blo
 IN_TITLES: Final = 1 << 35
 TOLD_TITLE: Final = 0x7F4A7C15
 WHOLE: Final = 1 << 36  # one more flag, of a whole title
-# Separates a title from the site's name, with blanks on both sides.
-_PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
-# The same in a title with brackets, as in "List< T > Class".
-_BRACKETED_PART: Final = re.compile(_PART.pattern.replace("|<|>", ""))
+# Separates a title from the site's name, with blanks on both sides; and the same in a title with
+# brackets, as in "List< T > Class".
+_PART, _BRACKETED_PART = (
+    re.compile(rf"\s+(?:[-–—―|•·»«:/\\]|::{signs})+\s+") for signs in ("|<|>", "")
+)
 _SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
 _PRINT: Final = (
     r"print(?:able|er[- ]friendly)?(?: (?:version|view|page))?|druck(?:version|ansicht)?|imprimer|"

@@ -148,12 +148,15 @@ class SiteRules(UrlJudge):
 
     def _tell_of_added(self, parts: UrlParts, changes: list[Change]) -> None:
         """Tell once of each added rule by which another page has the text of this new one."""
+        added = {name for name, rule in self.rules.items() if rule.added}
+        if added <= self._told:
+            return
         for other in self._urls.list_neighbours(parts):
-            names = parts.list_differences(other)
-            if all(name in self.rules and self.rules[name].added for name in names):
-                for name in sorted({*names} - self._told):
-                    changes.append(Change(name, learnt=False, added=True))
-                self._told.update(names)
+            names = {*parts.list_differences(other)}
+            if names <= added:
+                new = sorted(names - self._told)
+                changes += [Change(name, learnt=False, added=True) for name in new]
+                self._told |= names
 
     def _list_unproven(self, doubt: _Doubt) -> set[str]:
         """Which of the features in which two URLs differ may matter to their kind.

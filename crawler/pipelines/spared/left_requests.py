@@ -69,9 +69,9 @@ class LeftRequests:
             del self._by_url[next(iter(self._by_url))]
         return earlier
 
-    def discard(self, url: str) -> None:
-        """Forget a request, as one for its URL is made."""
-        self._by_url.pop(url, None)
+    def discard(self, url: str) -> Left | None:
+        """Forget a request, as one for its URL is made; returns it, if there was one."""
+        return self._by_url.pop(url, None)
 
     def forget(self) -> None:
         """Forget all, and check all rules again before the crawl ends."""

@@ -101,7 +101,6 @@ class SiteCourse:
         self.rules.note_request(parts, found_on.page)
         is_trial = is_suspect or checks
         self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
-        self.left.discard(url)
         return MADE
 
     def _awaits_twin(self, parts: UrlParts) -> bool:

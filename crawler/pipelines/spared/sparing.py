@@ -198,6 +198,8 @@ class Sparing:
             await self._wait(place)
             await self._sites.hear_others()
         if decision.left is None:
+            if (left := site.left.discard(request.url)) is not None:
+                self.tally.count_request(left.reasons, -1)
             return
         queued = request.replace(dont_filter=True)  # the dupefilter knows it
         self._leave(site, parts.site, queued, decision.left)
