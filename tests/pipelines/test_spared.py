@@ -525,6 +525,21 @@ async def test_requests_that_a_fingerprinter_tells_apart_spare_each_other_nothin
     assert await made.spares(Request("http://host/7?sort=b"))
 
 
+class ByNumber:
+    """A fingerprinter that knows numbered pages only."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        return bytes([int(urlsplit(request.url).path.strip("/"))])
+
+
+async def test_a_fingerprinter_that_fails_costs_no_response() -> None:
+    """It may know no page but its own; then all requests are made."""
+    made = Made(Request, REQUEST_FINGERPRINTER_CLASS=ByNumber)
+    request = Request("http://host/7?sort=b")
+    assert not await made.spares(request)
+    made.sparing.note_response(request, HtmlResponse(request.url, status=404))
+
+
 @pytest.mark.filterwarnings("ignore:Passing a .spider:scrapy.exceptions.ScrapyDeprecationWarning")
 async def test_scrapy_redis_projects_spare_by_one_setting(web: Web, redis_url: str) -> None:
     """Its scheduler and its dupefilter are as they were, and know nothing of it."""

@@ -219,7 +219,8 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
-        self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
+        with self._failures.passing(request):
+            self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
         # Of equally rare values the latest comes first, which is deepest: so the end of a branch
         # with few texts is reached before a limit.
         for place in sorted(self._turns, reverse=True):
