@@ -28,7 +28,7 @@ from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, leave_out_block
 from .page.document import Document, parse, read_tree
 from .page.document import title as title_of
 from .page.json_ld import in_body, with_body
-from .template.pairs import ALIKE, LEAST_OWN, hits, pair_hashes, templated
+from .template.pairs import LEAST_OWN, hits, is_shared, pair_hashes, templated
 from .template.teasers import find_teasers
 
 _DENSITY: Final = 0.1, 0.9  # bounds of the likelihood that the density of a later block gives it
@@ -114,7 +114,7 @@ def _cut_template(
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
     plain, _ = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
-    shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
+    shared, learnt = is_shared(of), getattr(template, "learnt", 0)
     if known is not None and known.any():
         more = known | find_teasers(flat, known, sizes)
         if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():

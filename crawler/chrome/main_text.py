@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
 from .template.naming import BEGINNING, PER_WORD, heading_of, names, title_parts
-from .template.pairs import Pairs, lesson, pair_hashes
+from .template.pairs import OwnBlocks, Pairs, lesson, pair_hashes
 
 SAID: Final = tuple(
     (BIT[sign], reason)
@@ -186,11 +186,21 @@ class MainText:
         Numbers beside links do not count either. In scripts without spaces between words, two
         characters count as one word.
         """
+        return int(self._words_of_own.sum())
+
+    @property
+    def own_blocks(self) -> OwnBlocks:
+        """The page's own blocks, with what is needed to count their words by another template."""
+        _, same, long = self._pairs_of_blocks
+        return OwnBlocks(np.array(same, np.uint32), long, self._alone, self._words_of_own)
+
+    @property
+    def _words_of_own(self) -> Ints:
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
         own = self._own & (flat.linked < PER_WORD * flat.words + more)
         own[self._numbers_of_links] = False
-        return int(words[own].sum())
+        return np.where(own, words, 0)
 
     @property
     def shared_words(self) -> int:
@@ -245,9 +255,15 @@ class MainText:
         two, or in the next row of a table.  Pairs that occur several times on the page are left
         out, such as cells of a table.  Parts of the title are included, for the site's name.
         """
+        return lesson(self._pairs_of_blocks, self._alone) | dict.fromkeys(
+            title_parts(self.title), False
+        )
+
+    @property
+    def _pairs_of_blocks(self) -> Pairs:
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
-        return lesson(self._pairs, self._alone) | dict.fromkeys(title_parts(self.title), False)
+        return self._pairs
 
     @property
     def blocks(self) -> list[Block]:

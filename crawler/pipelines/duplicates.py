@@ -291,11 +291,11 @@ class DuplicatePipeline:
                     final=self.course.again.note_came(url, request),
                     scope=page.scope,
                 )
-                alone, learnt = (main.whole, main.learnt) if main else (text, None)
+                alone = main.whole if main else text
                 # The same text in two scopes counts as two texts.
                 if scope := scope_of(self.config, self.config.identity(url), page.scope):
                     alone = f"{scope}\n{alone}"
-                self.course.note_verdict(verdict, request, alone, learnt)
+                self.course.note_verdict(verdict, request, alone, main)
                 if self.sparing is not None and origin is not None:
                     title = page.title or (main.title if main else "")
                     self.sparing.note_verdict(origin.response, verdict, f"{title}\n{alone}")

@@ -467,6 +467,34 @@ async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> No
     assert stats.get("dedup/asked_again", 0) <= 8
 
 
+async def test_copies_by_a_note_that_is_learnt_later_are_put_right(web: Web, run: Any) -> None:
+    """A note that some pages have is the site's own once several of them have come."""
+    feed, note = Feed(), prose(9, 110)
+    others, noted = [f"/p/{n}" for n in range(12)], [f"/n/{n}" for n in range(8)]
+    web.page("/", *others, *noted, text=HOST)
+    for n, path in enumerate([*others, *noted]):
+        last = note if path in noted else prose(50 + n, 60)
+        lines = f"<h1>{prose(n, 3)}</h1><p>{prose(n, 8)}</p><p>{last}</p>"
+        html = f"<title>Tea {n}</title><main>{lines}</main>"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert {*others, *noted} <= feed.tags.keys(), stats
+    assert 0 < stats["dedup/asked_again"] <= 4
+    assert len(web.seen) == 21 + stats["dedup/asked_again"]
+
+
+async def test_copies_with_much_text_of_their_own_stay(web: Web, run: Any) -> None:
+    """No page with the text of one ten pages before is asked for again, whatever its heading."""
+    paths = [f"/{n}" for n in range(30)]
+    web.page("/", *paths, text=HOST)
+    for n, path in enumerate(paths):
+        html = f"<main><h1>Tea {n}</h1><p>{prose(n if n < 20 else n - 10, 200)}</p></main>"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    stats = await run(DEDUP_TEMPLATES=True)
+    assert stats["dedup/dropped/near"] == 10
+    assert "dedup/asked_again" not in stats
+
+
 async def test_what_is_asked_for_again_is_no_further_page(web: Web, run: Any) -> None:
     """It does not count for max_pages of the spider `site`."""
     web.page("/", "/old", text=HOST)

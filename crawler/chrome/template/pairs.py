@@ -152,6 +152,34 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
     return of
 
 
+def is_shared(of: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which blocks other pages of the site have, too, the same digits included.
+
+    `of` is the result of `hits`.
+    """
+    shared: NDArray[np.bool_] = (of & ~np.uint8(ALIKE)) > 0
+    return shared
+
+
+class OwnBlocks(NamedTuple):
+    """The blocks that were a page's own, to be counted anew when more is known of its site.
+
+    `same`, uint32, and `long` are as in `Pairs`. `alone` are the blocks that are kept without the
+    template, and `words` are those of each own block, 0 for others.
+    """
+
+    same: NDArray[np.uint32]
+    long: dict[int, int]
+    alone: NDArray[np.bool_]
+    words: Ints
+
+    def count_words(self, template: AbstractSet[int]) -> int:
+        """Return the words of the blocks that are not in this template either."""
+        same = self.same.tolist()
+        shared = is_shared(hits(Pairs(same, same, self.long), self.alone, template))
+        return int(self.words[~shared].sum())
+
+
 def templated(
     of: NDArray[np.uint8],
     kept: NDArray[np.bool_],

@@ -17,13 +17,14 @@ from ...scrapy_versions import look_for_requests
 from ...wording import counted
 from ..gone import GONE
 from ..origins import WITHOUT_ITEM
+from .doubtful import DoubtfulCopies
 from .memory import Dropped, DroppedPages
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ...chrome import SharedTemplate
+    from ...chrome import MainText, SharedTemplate
     from ...dedup.index import DuplicateIndex
     from ...dedup.store.messages import Original
 
@@ -85,6 +86,7 @@ class AskAgain:
         # Requested texts, by hash → the page that is kept for the text, "" until a page comes.
         self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
+        self._doubtful = DoubtfulCopies()
         self._since_settled = 0
         self._awaited: dict[str, Dropped] = {}
         self._index: DuplicateIndex | None = None
@@ -150,10 +152,16 @@ class AskAgain:
         if many and self._since_settled >= max(most // 4, _FEW):
             self._settle_soon(is_idle=False)
 
+    def doubt_copy(self, known: str, request: Request | None, main: MainText) -> None:
+        """Remember a dropped copy whose text may turn out to be a note of its site."""
+        if self.dropped.most and known not in self.asked:
+            self._doubtful.add(known, request, main)
+
     def ask_when_idle(self) -> None:
         """Request pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
-        if not settling and (not self.dropped or self._is_unanswered or self._index is None):
+        pages = bool(self.dropped) and not self._is_unanswered and self._index is not None
+        if not (settling or pages or self._doubtful):
             return
         self._settle_soon(is_idle=True)
         raise DontCloseSpider
@@ -166,6 +174,8 @@ class AskAgain:
     async def _settle_pages(self, *, is_idle: bool) -> None:
         pages = self.dropped.take_pages()
         try:
+            if is_idle:
+                await self._ask_for_noted()
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # no error may keep the crawl from ending
@@ -242,6 +252,12 @@ class AskAgain:
         # Another crawl has confirmed these originals, but this one may find them changed.
         self.dropped.put_back_some(confirmed)
 
+    async def _ask_for_noted(self) -> None:
+        """Repeat the requests of copies whose text is known to be a note by now."""
+        for known, request in (await self._doubtful.take_noted(self._template)).items():
+            self.asked[known] = True
+            self._request_again(request, [known], [])
+
     def _is_settled(self, page: Dropped) -> bool:
         """Whether a page with the same text was requested and has come, so that one is kept."""
         kept = self._answers.get(page.text)
@@ -285,7 +301,8 @@ class AskAgain:
             self._count("dedup/not_asked_again")
         if self.asked:
             logger.info(
-                "Requested %s again whose original had changed, was gone or was not seen: %d kept",
+                "Requested %s again whose original had changed, was gone or was not seen, "
+                "or whose site is better known by now: %d kept",
                 counted(len(self.asked), "dropped page"),
                 self.kept,
             )

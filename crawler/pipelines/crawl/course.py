@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ...chrome import SharedTemplate
+    from ...chrome import MainText, SharedTemplate
     from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
 
@@ -105,9 +105,9 @@ class Course:
             self._has_begun = True
 
     def note_verdict(
-        self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
+        self, verdict: Verdict, request: Request | None, text: str, main: MainText | None
     ) -> None:
-        """Note the decision about a page's text; `learnt` texts of its host were known then."""
+        """Note the decision about a page's text, which is in `main` if the pipeline found it."""
         identity, hashed = self._config.identity, hash_text(text)
         known, is_copy = identity(verdict.url), verdict.standing in _COPIES
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
@@ -127,8 +127,11 @@ class Course:
             original = identity(verdict.container.url) if verdict.container else None
         if original is None or not (is_copy or is_contained):
             return
-        is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
-        is_early = is_early and host(original) == host(known)
+        is_early = False
+        if main is not None and host(original) == host(known):
+            is_early = verdict.standing is Kind.NEAR and main.learnt < ENOUGH
+            if is_copy and not is_early:
+                self.again.doubt_copy(known, request, main)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
         if verdict.unconfirmed or is_early or not is_known:
