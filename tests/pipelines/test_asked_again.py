@@ -14,7 +14,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
-from crawler.pipelines.crawl import memory
+from crawler.pipelines.crawl import doubtful, memory
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -467,20 +467,29 @@ async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> No
     assert stats.get("dedup/asked_again", 0) <= 8
 
 
-async def test_copies_by_a_note_that_is_learnt_later_are_put_right(web: Web, run: Any) -> None:
-    """A note that some pages have is the site's own once several of them have come."""
+@pytest.mark.parametrize("copies", [0, 12])
+async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
+    web: Web, run: Any, copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note that some pages have is the site's own once several of them have come.
+
+    No number of other copies keeps them from being remembered.
+    """
+    monkeypatch.setattr(doubtful, "_MOST", 4)
     feed, note = Feed(), prose(9, 110)
     others, noted = [f"/p/{n}" for n in range(12)], [f"/n/{n}" for n in range(8)]
-    web.page("/", *others, *noted, text=HOST)
-    for n, path in enumerate([*others, *noted]):
-        last = note if path in noted else prose(50 + n, 60)
-        lines = f"<h1>{prose(n, 3)}</h1><p>{prose(n, 8)}</p><p>{last}</p>"
+    paths = [*others, *(f"/copy/{n}" for n in range(copies)), *noted]
+    web.page("/", *paths, text=HOST)
+    for n, path in enumerate(paths):
+        text = n % 12 if path not in noted else n
+        last = note if path in noted else prose(50 + text, 60)
+        lines = f"<h1>{prose(n, 3)}</h1><p>{prose(text, 8)}</p><p>{last}</p>"
         html = f"<title>Tea {n}</title><main>{lines}</main>"
         web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
     stats = await run(feed, DEDUP_TEMPLATES=True)
     assert {*others, *noted} <= feed.tags.keys(), stats
     assert 0 < stats["dedup/asked_again"] <= 4
-    assert len(web.seen) == 21 + stats["dedup/asked_again"]
+    assert len(web.seen) == 1 + len(paths) + stats["dedup/asked_again"]
 
 
 async def test_copies_with_much_text_of_their_own_stay(web: Web, run: Any) -> None:

@@ -156,6 +156,8 @@ class AskAgain:
         """Remember a dropped copy whose text may turn out to be a note of its site."""
         if self.dropped.most and known not in self.asked:
             self._doubtful.add(known, request, main)
+            if self._doubtful.is_full:
+                self._settle_soon(is_idle=False)
 
     def ask_when_idle(self) -> None:
         """Request pages again before a spider closes."""
@@ -174,8 +176,8 @@ class AskAgain:
     async def _settle_pages(self, *, is_idle: bool) -> None:
         pages = self.dropped.take_pages()
         try:
-            if is_idle:
-                await self._ask_for_noted()
+            if is_idle or self._doubtful.is_full:
+                await self._ask_for_noted(is_idle=is_idle)
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # no error may keep the crawl from ending
@@ -252,10 +254,11 @@ class AskAgain:
         # Another crawl has confirmed these originals, but this one may find them changed.
         self.dropped.put_back_some(confirmed)
 
-    async def _ask_for_noted(self) -> None:
+    async def _ask_for_noted(self, *, is_idle: bool) -> None:
         """Repeat the requests of copies whose text is known to be a note by now."""
-        for known, request in (await self._doubtful.take_noted(self._template)).items():
-            self.asked[known] = True
+        noted = await self._doubtful.take_noted(self._template, some=not is_idle)
+        for known, request in noted.items():
+            self.asked[known] = is_idle
             self._request_again(request, [known], [])
 
     def _is_settled(self, page: Dropped) -> bool:

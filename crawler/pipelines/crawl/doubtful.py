@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ...chrome.main_text import MainText
     from ...chrome.template.pairs import OwnBlocks
 
-_MOST: Final = 1000  # of some 3 KB each
+_MOST: Final = 1000  # copies
+_MOST_BLOCKS: Final = 200_000  # of all copies together: some 5 MB, at most 25
 _FEW: Final = 4 * FEW_ON_HOST  # own words: with fewer, a page's heading tells it from others
 
 
@@ -24,7 +25,7 @@ class _Doubtful(NamedTuple):
 
 
 class DoubtfulCopies:
-    """Remembers the latest copies that were dropped for text that seemed to be their own.
+    """Remembers copies that were dropped for text that seemed to be their own.
 
     A note on some pages of a site, such as a licence, is known once several of them have come. The
     first of them were copies until then, whatever their headings.
@@ -32,25 +33,34 @@ class DoubtfulCopies:
 
     def __init__(self) -> None:
         self._copies: dict[str, _Doubtful] = {}
+        self._blocks = 0
 
     def __bool__(self) -> bool:
         return bool(self._copies)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no more are remembered."""
+        return len(self._copies) >= _MOST or self._blocks >= _MOST_BLOCKS
+
     def add(self, url: str, request: Request | None, main: MainText) -> None:
         """Remember a dropped copy of a page of its host, if its own words decided."""
-        if request is None or main.own_words < _FEW:
+        if request is None or self.is_full or url in self._copies or main.own_words < _FEW:
             return
-        self._copies[url] = _Doubtful(request, main.own_blocks)
-        if len(self._copies) > _MOST:
-            del self._copies[next(iter(self._copies))]
+        self._copies[url] = copy = _Doubtful(request, main.own_blocks)
+        self._blocks += len(copy.own.words)
 
     async def take_noted(
-        self, template_of: Callable[[str], Awaitable[SharedTemplate | None]]
+        self, template_of: Callable[[str], Awaitable[SharedTemplate | None]], *, some: bool
     ) -> dict[str, Request]:
-        """Forget all, and return the requests of those that have few own words by now, by URL."""
-        copies, self._copies = self._copies, {}
+        """Forget all, or the earlier half, and return which of them have few own words by now.
+
+        Returns their requests by URL.
+        """
         found = {}
-        for url, (request, own) in copies.items():
+        for url in list(self._copies)[: (len(self._copies) + 1) // 2 if some else None]:
+            request, own = self._copies.pop(url)
+            self._blocks -= len(own.words)
             template = await template_of(url)
             if template is not None and own.count_words(template.known) < _FEW:
                 found[url] = request
