@@ -467,6 +467,24 @@ async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> No
     assert stats.get("dedup/asked_again", 0) <= 8
 
 
+def serve_notes(
+    web: Web, *, first: int = 0, notes_first: bool = False, copies: int = 0
+) -> set[str]:
+    """Twelve pages, copies of some under other headings, and eight with a note; those to keep."""
+    note = prose(9, 110)
+    others, noted = [f"/p/{n}" for n in range(12)], [f"/n/{n}" for n in range(8)]
+    plain = [*others, *(f"/copy/{n}" for n in range(copies))]
+    paths = [*noted, *plain] if notes_first else [*plain, *noted]
+    web.page("/", *paths, text=HOST)
+    for n, path in enumerate(paths, first):
+        text = n if path in noted else 200 + first + int(path.rpartition("/")[2])
+        last = note if path in noted else prose(50 + text, 60)
+        lines = f"<h1>{prose(n, 3)}</h1><p>{prose(text, 8)}</p><p>{last}</p>"
+        html = f"<title>Tea {n}</title><main>{lines}</main>"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    return {*others, *noted}
+
+
 @pytest.mark.parametrize("copies", [0, 12])
 async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
     web: Web, run: Any, copies: int, monkeypatch: pytest.MonkeyPatch
@@ -476,20 +494,23 @@ async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
     No number of other copies keeps them from being remembered.
     """
     monkeypatch.setattr(doubtful, "_MOST", 4)
-    feed, note = Feed(), prose(9, 110)
-    others, noted = [f"/p/{n}" for n in range(12)], [f"/n/{n}" for n in range(8)]
-    paths = [*others, *(f"/copy/{n}" for n in range(copies)), *noted]
-    web.page("/", *paths, text=HOST)
-    for n, path in enumerate(paths):
-        text = n % 12 if path not in noted else n
-        last = note if path in noted else prose(50 + text, 60)
-        lines = f"<h1>{prose(n, 3)}</h1><p>{prose(text, 8)}</p><p>{last}</p>"
-        html = f"<title>Tea {n}</title><main>{lines}</main>"
-        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    feed, kept = Feed(), serve_notes(web, copies=copies)
     stats = await run(feed, DEDUP_TEMPLATES=True)
-    assert {*others, *noted} <= feed.tags.keys(), stats
+    assert kept <= feed.tags.keys(), stats
     assert 0 < stats["dedup/asked_again"] <= 4
-    assert len(web.seen) == 1 + len(paths) + stats["dedup/asked_again"]
+    assert len(web.seen) == 21 + copies + stats["dedup/asked_again"]
+
+
+async def test_a_note_of_two_hosts_makes_no_copies(web: Web, run: Any) -> None:
+    """The first pages of a host are copies of another's until their note is known."""
+    url, web.url = web.url, "http://" + web.host.replace("localhost", "127.0.0.1")
+    serve_notes(web)
+    await run(DEDUP_TEMPLATES=True)
+    web.url = url
+    feed, kept = Feed(), serve_notes(web, first=400, notes_first=True)
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert kept <= feed.tags.keys(), stats
+    assert 0 < stats["dedup/asked_again"] <= 8
 
 
 async def test_copies_with_much_text_of_their_own_stay(web: Web, run: Any) -> None:

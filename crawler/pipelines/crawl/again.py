@@ -152,10 +152,12 @@ class AskAgain:
         if many and self._since_settled >= max(most // 4, _FEW):
             self._settle_soon(is_idle=False)
 
-    def doubt_copy(self, known: str, request: Request | None, main: MainText) -> None:
+    def doubt_copy(
+        self, known: str, request: Request | None, main: MainText, *, one_host: bool
+    ) -> None:
         """Remember a dropped copy whose text may turn out to be a note of its site."""
         if self.dropped.most and known not in self.asked:
-            self._doubtful.add(known, request, main)
+            self._doubtful.add(known, request, main, one_host=one_host)
             if self._doubtful.is_full:
                 self._settle_soon(is_idle=False)
 

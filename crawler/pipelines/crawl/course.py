@@ -127,11 +127,11 @@ class Course:
             original = identity(verdict.container.url) if verdict.container else None
         if original is None or not (is_copy or is_contained):
             return
-        is_early = False
-        if main is not None and host(original) == host(known):
-            is_early = verdict.standing is Kind.NEAR and main.learnt < ENOUGH
+        is_early, one_host = False, host(original) == host(known)
+        if main is not None:
+            is_early = one_host and verdict.standing is Kind.NEAR and main.learnt < ENOUGH
             if is_copy and not is_early:
-                self.again.doubt_copy(known, request, main)
+                self.again.doubt_copy(known, request, main, one_host=one_host)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
         if verdict.unconfirmed or is_early or not is_known:

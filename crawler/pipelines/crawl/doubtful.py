@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...dedup.candidates import FEW_ON_HOST
+from ...dedup.candidates import FEW, FEW_ON_HOST
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _MOST: Final = 1000  # copies
 _MOST_BLOCKS: Final = 200_000  # of all copies together: some 5 MB, at most 25
-_FEW: Final = 4 * FEW_ON_HOST  # own words: with fewer, a page's heading tells it from others
 
 
 class _Doubtful(NamedTuple):
     request: Request
     own: OwnBlocks
+    few: int  # with fewer own words, its heading would have told it from its original
 
 
 class DoubtfulCopies:
@@ -43,11 +43,12 @@ class DoubtfulCopies:
         """Whether no more are remembered."""
         return len(self._copies) >= _MOST or self._blocks >= _MOST_BLOCKS
 
-    def add(self, url: str, request: Request | None, main: MainText) -> None:
-        """Remember a dropped copy of a page of its host, if its own words decided."""
-        if request is None or self.is_full or url in self._copies or main.own_words < _FEW:
+    def add(self, url: str, request: Request | None, main: MainText, *, one_host: bool) -> None:
+        """Remember a dropped copy, of a page of its host or not, if its own words decided."""
+        few = 4 * (FEW_ON_HOST if one_host else FEW)
+        if request is None or self.is_full or url in self._copies or main.own_words < few:
             return
-        self._copies[url] = copy = _Doubtful(request, main.own_blocks)
+        self._copies[url] = copy = _Doubtful(request, main.own_blocks, few)
         self._blocks += len(copy.own.words)
 
     async def take_noted(
@@ -59,9 +60,9 @@ class DoubtfulCopies:
         """
         found = {}
         for url in list(self._copies)[: (len(self._copies) + 1) // 2 if some else None]:
-            request, own = self._copies.pop(url)
+            request, own, few = self._copies.pop(url)
             self._blocks -= len(own.words)
             template = await template_of(url)
-            if template is not None and own.count_words(template.known) < _FEW:
+            if template is not None and own.count_words(template.known) < few:
                 found[url] = request
         return found
