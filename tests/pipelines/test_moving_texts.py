@@ -126,3 +126,26 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
     assert (web.seen[-1], feed.tags["/new"]["kind"]) == ("/new", "updated")
     assert (stats["dedup/asked_again"], "dedup/unchanged" in stats) == (1, False)
     assert not (tmp_path / "job" / "dedup.json").exists()
+
+
+@pytest.mark.parametrize("requests", [1, 16])
+async def test_nor_to_a_new_note_on_all_pages(
+    web: Web, redis_url: str, tmp_path: Path, requests: int
+) -> None:
+    """The template is known from crawls before the note, but the note is learnt in this crawl."""
+    paths, feed = [f"/entry/{n}" for n in range(24)], Feed()
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "DEDUP_TEMPLATES": True,
+        "CONCURRENT_REQUESTS": requests,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": requests,
+    }
+    web.page("/", *paths, text=prose(9999))
+    for note in ("", prose(1, 250), prose(2, 250)):
+        for n, path in enumerate(paths):
+            web.page(path, text=f"{note}</p><h1>{prose(n, 2)}</h1><p>{prose(100 + n, 12)}")
+        stats = await crawl(web, feed, **settings)
+        given = set(feed.texts.values())
+        assert [n for n in range(24) if not any(prose(100 + n, 12) in text for text in given)] == []
+        assert stats.get("dedup/asked_again", 0) <= 8
