@@ -135,6 +135,8 @@ class DuplicatePipeline:
         pipeline.left_out.connect_signals(crawler)
         pipeline.course.connect_signals(crawler)
         pipeline.sparing = Sparing.of(crawler)
+        if pipeline.sparing is not None:
+            pipeline.course.again.make_left = pipeline.sparing.make_left
         pipeline.ending = Ending(crawler)
         pipeline.ending.connect_signals()
         adapt_pipeline(pipeline)

@@ -149,3 +149,30 @@ async def test_nor_to_a_new_note_on_all_pages(
         given = set(feed.texts.values())
         assert [n for n in range(24) if not any(prose(100 + n, 12) in text for text in given)] == []
         assert stats.get("dedup/asked_again", 0) <= 8
+
+
+@pytest.mark.parametrize("requests", [1, 16])
+async def test_a_page_whose_request_is_spared_keeps_its_place(
+    web: Web, redis_url: str, tmp_path: Path, requests: int
+) -> None:
+    """A crawl fetches one of two versions of each page, but no other version is kept for that."""
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "CONCURRENT_REQUESTS": requests,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": requests,
+    }
+    feed, draws, names = Feed(), random.Random(7), [f"{prose(n, 1)}.html" for n in range(30)]
+    old, new = ([f"/en/{version}/{name}" for name in names] for version in ("1.0", "2.0"))
+    for n, name in enumerate(names):
+        for version in "1.0", "2.0":
+            web.page(f"/en/{version}/{name}", text=prose(100 + n))
+    web.page("/", *old, text=prose(9999))
+    await crawl(web, feed, **settings)
+    for _ in range(3):
+        links = [*old, *new]
+        draws.shuffle(links)
+        web.page("/", *links, text=prose(9999))
+        stats = await crawl(web, feed, **settings)
+        assert stats["dedup/rules/learnt"]
+        assert feed.texts.keys() == {"/", *old}

@@ -78,6 +78,8 @@ class AskAgain:
         self.asked: dict[str, bool] = {}  # requested pages → whether the spider was idle then
         self.kept = 0  # of these pages
         self.missed: set[str] = set()  # orphans that cannot be requested
+        # Makes the request for a URL if it was spared, and returns whether it was.
+        self.make_left: Callable[[str], bool] = lambda url: False
         self._known = known
         self._count = count
         self._template = template
@@ -222,6 +224,7 @@ class AskAgain:
         requests: dict[int, tuple[Request, list[str], set[str]]] = {}
         waiting: dict[str, Dropped] = {}
         confirmed: dict[str, Dropped] = {}
+        made: set[str] = set()  # requests for originals, which were spared as copies of copies
         asked = Counter({text: 1 for text, url in self._answers.items() if not (url or is_idle)})
         for known, page in pages.items():
             original = found[known]
@@ -234,6 +237,12 @@ class AskAgain:
                     confirmed[known] = page
                 continue
             if self._is_settled(page):
+                continue
+            if original.state == "unconfirmed" and (
+                original.url in made or self.make_left(original.url)
+            ):
+                made.add(original.url)
+                waiting[known] = page
                 continue
             if asked[page.text]:
                 if is_idle or asked[page.text] <= _SPARE:

@@ -115,6 +115,11 @@ class Sites:
         """Take out spared requests, enough to check all rules."""
         return [one for course in self._sites.values() for one in course.take_checks()]
 
+    def take_left(self, url: str) -> list[Left]:
+        """Take out the requests for a URL that were not made."""
+        courses = self._sites.values()
+        return [left for course in courses if (left := course.left.discard(url)) is not None]
+
     def go_on(self, paused: PausedSites, spider: Spider) -> None:
         """Take over what a paused crawl knew."""
         self._sites.update(paused.take_sites(spider))

@@ -87,6 +87,7 @@ class Sparing:
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._arrivals = itertools.count()
         self._turns: dict[tuple[int, int], asyncio.Future[None]] = {}
+        self._made: set[str] = set()  # URLs of requests that were left and made after all
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
         self.tally = Tally(crawler.stats)
@@ -219,6 +220,7 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
+        self._made.discard(request.url)
         with self._failures.passing(request):
             self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
         # Of equally rare values the latest comes first, which is deepest: so the end of a branch
@@ -273,7 +275,15 @@ class Sparing:
         engine: Any = self._crawler.engine
         for one in back:
             self.tally.count_request(one.reasons, -1)
+            self._made.add(one.request.url)
             engine.crawl(one.request.replace(meta={**one.request.meta, **meta}))
+
+    def make_left(self, url: str) -> bool:
+        """Make the request for a URL after all; returns whether it is made, once for each."""
+        self._make(self._sites.take_left(url), **{CHECKS: True})
+        is_made = url in self._made
+        self._made.discard(url)
+        return is_made
 
     def _redirected(self, request: Request) -> None:
         for url in request.meta.get("redirect_urls", ())[-1:]:
