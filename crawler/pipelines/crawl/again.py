@@ -14,9 +14,9 @@ from scrapy.exceptions import DontCloseSpider
 from ...dedup.errors import DedupError
 from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
-from ...wording import counted
 from ..gone import GONE
 from ..origins import WITHOUT_ITEM
+from .asked_log import tell_asked, tell_forgotten, tell_missed
 from .doubtful import DoubtfulCopies
 from .memory import Dropped, DroppedPages
 
@@ -38,7 +38,6 @@ _FEW: Final = 16  # dropped pages from which the index may be asked before the s
 _TIMES: Final = 10  # a crawl requests at most so many times the pages that it remembers at once
 _MOST_FINAL: Final = 64  # hosts that one check names
 _SPARE: Final = 3  # pages that wait for the result of another page with the same text
-_SHOWN: Final = 10  # URLs that the log lists
 
 
 class AskAgain:
@@ -313,32 +312,11 @@ class AskAgain:
         self.missed -= self.asked.keys() - self._awaited.keys()
         for _ in self.missed:
             self._count("dedup/not_asked_again")
-        if self.asked:
-            logger.info(
-                "Requested %s again whose original had changed, was gone or was not seen, "
-                "or whose site is better known by now: %d kept",
-                counted(len(self.asked), "dropped page"),
-                self.kept,
-            )
-        if self.missed:
-            shown = sorted(self.missed)[:_SHOWN]
-            logger.warning(
-                "%s: no kept page has the text of %s, and none could be requested again: "
-                "%s%s. `scrapy dedup orphans` lists all",
-                counted(len(self.missed), "orphan"),
-                "it" if len(self.missed) == 1 else "them",
-                ", ".join(map(repr, shown)),
-                ", …" * (len(self.missed) > _SHOWN),
-            )
         for _ in range(self.dropped.forgotten):
             self._count("dedup/not_remembered")
-        if self.dropped.forgotten:
-            logger.warning(
-                "%s more than DEDUP_ASK_AGAIN=%d waited for their originals and could not be "
-                "remembered: `scrapy dedup orphans` lists those whose text no kept page has",
-                counted(self.dropped.forgotten, "dropped page"),
-                self.dropped.most,
-            )
+        tell_asked(len(self.asked), self.kept)
+        tell_missed(self.missed)
+        tell_forgotten(self.dropped.forgotten, self.dropped.most)
 
     async def _give_up(self) -> None:
         """Note the remembered pages whose text is in no kept page."""
