@@ -513,6 +513,21 @@ async def test_a_note_of_two_hosts_makes_no_copies(web: Web, run: Any) -> None:
     assert 0 < stats["dedup/asked_again"] <= 8
 
 
+async def test_a_copy_is_asked_for_once_for_two_reasons(web: Web, run: Any) -> None:
+    """Its original has changed, and its text is a note of the site."""
+    kept = serve_notes(web)
+    others, (first, *noted) = [f"/p/{n}" for n in range(12)], [f"/n/{n}" for n in range(8)]
+    web.page("/", *others, first, text=HOST)
+    await run(DEDUP_TEMPLATES=True)
+    web.page("/", *others, *noted, first, text=HOST)
+    web.page(first, text=prose(1))
+    feed = Feed()
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert kept <= feed.tags.keys(), stats
+    assert stats["dedup/asked_again"] >= 2
+    assert max(map(web.seen.count, noted)) == 2
+
+
 async def test_copies_with_much_text_of_their_own_stay(web: Web, run: Any) -> None:
     """No page with the text of one ten pages before is asked for again, whatever its heading."""
     paths = [f"/{n}" for n in range(30)]

@@ -177,10 +177,10 @@ class AskAgain:
             self._settling = asyncio.ensure_future(self._settle_pages(is_idle=is_idle))
 
     async def _settle_pages(self, *, is_idle: bool) -> None:
-        pages = self.dropped.take_pages()
+        pages, noted = self.dropped.take_pages(), dict[str, Request]()
         try:
             if is_idle or self._doubtful.is_full:
-                await self._ask_for_noted(is_idle=is_idle)
+                noted = await self._doubtful.take_noted(self._template, some=not is_idle)
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # no error may keep the crawl from ending
@@ -192,6 +192,7 @@ class AskAgain:
                 exc_info=not isinstance(error, DedupError),
             )
         finally:
+            self._ask_for_noted(noted, is_idle=is_idle)
             if self._crawler is not None:
                 look_for_requests(self._crawler.engine)
 
@@ -264,12 +265,12 @@ class AskAgain:
         # Another crawl has confirmed these originals, but this one may find them changed.
         self.dropped.put_back_some(confirmed)
 
-    async def _ask_for_noted(self, *, is_idle: bool) -> None:
+    def _ask_for_noted(self, noted: Mapping[str, Request], *, is_idle: bool) -> None:
         """Repeat the requests of copies whose text is known to be a note by now."""
-        noted = await self._doubtful.take_noted(self._template, some=not is_idle)
         for known, request in noted.items():
-            self.asked[known] = is_idle
-            self._request_again(request, [known], [])
+            if known not in self.asked:
+                self.asked[known] = is_idle
+                self._request_again(request, [known], [])
 
     def _is_settled(self, page: Dropped) -> bool:
         """Whether a page with the same text was requested and has come, so that one is kept."""
