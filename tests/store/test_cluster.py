@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.asyncio.cluster import ClusterPipeline
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.store.cluster.shards import Call, Shards, Terms
@@ -432,24 +431,23 @@ async def test_no_circle_of_waiting(cluster_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
-async def test_a_connection_closed_in_use(
-    cluster_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While slots move the client may close a connection that is written to: it is tried again."""
-    execute, failures = ClusterPipeline.execute, iter(["raised", "answered"] * 3)
-    error = AttributeError("'NoneType' object has no attribute 'writelines'")
+@pytest.mark.parametrize("shards", [1, SHARDS])
+async def test_connections_closed_in_use(cluster_url: str, shards: int) -> None:
+    """After some failures the client closes all its connections: who uses one tries again."""
 
-    async def failing(pipe: ClusterPipeline, *args: Any, **words: Any) -> Any:
-        how = next(failures, "")
-        if how == "raised":
-            raise error
-        found = await execute(pipe, *args, **words)
-        return [error] * len(found) if how else found
+    async def close_again_and_again(client: Any) -> None:
+        while True:
+            await client.aclose()
+            await asyncio.sleep(0.1)
 
-    async with DuplicateIndex.open(configured(cluster_url)) as index:
-        monkeypatch.setattr(ClusterPipeline, "execute", failing)
-        assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNIQUE
-        assert next(failures, None) is None
+    async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url, shards=shards)) as index:
+        closing = asyncio.create_task(close_again_and_again(index.store._client))
+        for n in range(8):
+            await index.begin_crawl()
+            pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(8)]
+            verdicts = await asyncio.gather(*(index.check(*page) for page in pages))
+            assert sum(verdict.duplicate_of is None for verdict in verdicts) == 1
+        closing.cancel()
         assert (await index.verify()).faults == []
 
 

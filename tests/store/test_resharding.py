@@ -20,7 +20,7 @@ from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.cluster.slot import head_keys
 from tests.conftest import Server, join_cluster, starting_servers, wait_until
 from tests.spiders.webserver import Web
-from tests.support.projects import Project
+from tests.support.projects import Project, Run
 from tests.support.texts import article, changed, text
 
 SHARDS = 16
@@ -113,10 +113,10 @@ def sites() -> Iterator[list[Web]]:
         site.close()
 
 
-def open_together(sites: list[Web]) -> None:
-    """Let no crawl go ahead before the other is there."""
+def open_together(sites: list[Web], crawls: list[asyncio.Task[Run]]) -> None:
+    """Let no crawl go ahead before the other is there, or has ended."""
     try:
-        wait_until(lambda: all(site.seen for site in sites))
+        wait_until(lambda: all(s.seen or c.done() for s, c in zip(sites, crawls, strict=True)))
     finally:
         for site in sites:
             site.open.set()
@@ -133,7 +133,7 @@ async def test_slots_move_while_two_crawls_run(
     Two crawls of sites with the same texts share the index. All pages get a verdict, of each pair
     of copies one is kept, and afterwards the index is sound and knows every page.
     """
-    crawls = []
+    crawls: list[asyncio.Task[Run]] = []
     for number, site in enumerate(sites):
         project = Project(tmp_path / str(number))
         project.write("shop", 'ADDONS = {"crawler.Addon": 500}\n')
@@ -141,7 +141,7 @@ async def test_slots_move_while_two_crawls_run(
         settings = {"DEDUP_REDIS_URL": url, "DEDUP_SHARDS": shards, "DEDUP_TIMEOUT": 60}
         words = (*words, "-O", "items.jsonl", "-s", "DOWNLOAD_DELAY=0.02")
         crawls.append(asyncio.create_task(asyncio.to_thread(project.scrapy, *words, **settings)))
-    opening = asyncio.create_task(asyncio.to_thread(open_together, sites))
+    opening = asyncio.create_task(asyncio.to_thread(open_together, sites, crawls))
     moves = Counter[str]()
     own = list(slots.owners)[-1:] if shards == 1 else slots.owners
     for slot, how in zip(itertools.cycle(own), itertools.cycle(("by key", "whole")), strict=False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -178,10 +179,9 @@ class RedisIndex(Store):
         self, name: str, keys: Sequence[str], arguments: Sequence[Any]
     ) -> Any:
         script, words = load_script(name), (len(keys), *keys, *arguments)
-        try:
+        with suppress(NoScriptError):  # a new server, or one that was restarted
             return await self._client.evalsha(script.digest, *words)
-        except NoScriptError:  # a new server, or one that was restarted
-            return await self._client.eval(script.text, *words)
+        return await self._client.eval(script.text, *words)
 
 
 def _parse_records(group: list[Any], odd_bytes: int) -> list[PageRecord]:

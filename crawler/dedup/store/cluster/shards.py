@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from redis.asyncio import RedisCluster
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -206,12 +205,9 @@ class Shards:
                 pipe.execute_command(command, *words)
             try:
                 answers = await pipe.execute(raise_on_error=False)
-            except (RedisError, RedisClusterException, OSError, AttributeError) as error:
+            except (RedisError, RedisClusterException, OSError) as error:
                 answers = [error] * len(todo)
             for n, answer in zip(todo, answers, strict=True):
-                if isinstance(answer, AttributeError):
-                    # When slots moved, the client closed a connection that it was writing to.
-                    answer = RedisConnectionError(str(answer))
                 replies[n] = answer
         return replies
 

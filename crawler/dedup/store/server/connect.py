@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from inspect import signature
 from typing import Any, TypeAlias
 
@@ -278,14 +278,16 @@ class _BoundedCluster(RedisCluster):
         # A turn takes one connection to a node at a time, a look at the topology one more.
         # Pipelines have other turns than commands, because a pipeline repeats commands of its own
         # and would wait for itself.
-        super().__init__(max_connections=3 * CONNECTIONS, **options)
+        # A slot that moved closes no connections, which other commands use: see _lost_in_use.
+        super().__init__(max_connections=3 * CONNECTIONS, reinitialize_steps=0, **options)
         self.commands_parser = _CommandKeys(self.commands_parser)  # type: ignore[assignment]
         self.command_turns = asyncio.Semaphore(CONNECTIONS)
         self.pipeline_turns = asyncio.Semaphore(CONNECTIONS)
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         async with self.command_turns:
-            return await super().execute_command(*args, **options)
+            with _lost_in_use():
+                return await super().execute_command(*args, **options)
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> ClusterPipeline:
         return _BoundedPipeline(self, transaction)  # type: ignore[abstract]
@@ -321,4 +323,14 @@ class _BoundedPipeline(ClusterPipeline):
     ) -> list[Any]:
         client: Any = self.cluster_client
         async with client.pipeline_turns:
-            return await super().execute(raise_on_error, allow_redirections)
+            with _lost_in_use():
+                return await super().execute(raise_on_error, allow_redirections)
+
+
+@contextmanager
+def _lost_in_use() -> Iterator[None]:
+    """After some failures the client closes all its connections, those that it writes to, too."""
+    try:
+        yield
+    except AttributeError as error:
+        raise redis_errors.ConnectionError("connection closed") from error

@@ -197,6 +197,7 @@ _TEXTS = {
     # All that the client keeps of the cause when its connection was closed.
     f"error {errno.ECONNREFUSED} connecting": _REFUSED,
     "connection closed": _LOST,
+    "connection lost": _LOST,
     "connection reset": _LOST,
     "broken pipe": _LOST,
     "error while reading": _LOST,
