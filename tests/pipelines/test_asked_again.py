@@ -501,6 +501,21 @@ async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
     assert len(web.seen) == 21 + copies + stats["dedup/asked_again"]
 
 
+async def test_and_by_the_crawl_that_goes_on(web: Web, run: Any, tmp_path: Path) -> None:
+    """What a paused crawl has dropped for a note is remembered in its JOBDIR."""
+    job = {
+        "JOBDIR": tmp_path / "job",
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    }
+    feed, kept = Feed(), serve_notes(web)
+    stats = await run(feed, CLOSESPIDER_PAGECOUNT=16, DEDUP_TEMPLATES=True, **job)
+    assert stats["item_dropped_count"] >= 2
+    assert "dedup/asked_again" not in stats
+    stats = await run(feed, DEDUP_TEMPLATES=True, **job)
+    assert kept <= feed.tags.keys(), stats
+    assert stats["dedup/asked_again"] >= 2
+
+
 async def test_a_note_of_two_hosts_makes_no_copies(web: Web, run: Any) -> None:
     """The first pages of a host are copies of another's until their note is known."""
     url, web.url = web.url, "http://" + web.host.replace("localhost", "127.0.0.1")

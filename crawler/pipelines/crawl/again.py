@@ -87,7 +87,7 @@ class AskAgain:
         # Requested texts, by hash → the page that is kept for the text, "" until a page comes.
         self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
-        self._doubtful = DoubtfulCopies()
+        self.doubtful = DoubtfulCopies()
         self._since_settled = 0
         self._awaited: dict[str, Dropped] = {}
         self._index: DuplicateIndex | None = None
@@ -158,15 +158,15 @@ class AskAgain:
     ) -> None:
         """Remember a dropped copy whose text may turn out to be a note of its site."""
         if self.dropped.most and known not in self.asked:
-            self._doubtful.add(known, request, main, one_host=one_host)
-            if self._doubtful.is_full:
+            self.doubtful.add(known, request, main, one_host=one_host)
+            if self.doubtful.is_full:
                 self._settle_soon(is_idle=False)
 
     def ask_when_idle(self) -> None:
         """Request pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
         pages = bool(self.dropped) and not self._is_unanswered and self._index is not None
-        if not (settling or pages or self._doubtful):
+        if not (settling or pages or self.doubtful):
             return
         self._settle_soon(is_idle=True)
         raise DontCloseSpider
@@ -179,8 +179,8 @@ class AskAgain:
     async def _settle_pages(self, *, is_idle: bool) -> None:
         pages, noted = self.dropped.take_pages(), dict[str, Request]()
         try:
-            if is_idle or self._doubtful.is_full:
-                noted = await self._doubtful.take_noted(self._template, some=not is_idle)
+            if is_idle or self.doubtful.is_full:
+                noted = await self.doubtful.take_noted(self._template, some=not is_idle)
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # no error may keep the crawl from ending

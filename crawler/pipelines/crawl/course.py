@@ -83,7 +83,8 @@ class Course:
         self._index = index
         self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
-            pages = self._job.read_pages(self._crawler.spider)
+            pages, doubtful = self._job.read_pages(self._crawler.spider)
+            self.again.doubtful.put_back(doubtful)
             self.again.dropped.put_back(pages)
             for known in pages:
                 self.again.dropped.note_visit(known)
@@ -140,10 +141,10 @@ class Course:
 
     async def end_crawl(self) -> None:
         """End the crawl in the index, or save what is needed to continue it."""
-        pages = self.again.dropped.list_pages()
-        goes_on = self._job.can_go_on and self._has_pending(bool(pages))
+        pages, doubtful = self.again.dropped.list_pages(), self.again.doubtful.list_copies()
+        goes_on = self._job.can_go_on and self._has_pending(bool(pages or doubtful))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
-            self._job.save_pages(pages, self._crawler.spider)
+            self._job.save_pages(pages, doubtful, self._crawler.spider)
         await self.again.log_end(goes_on=goes_on)
         if self._index is not None:
             with suppress(DedupError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.candidates import FEW, FEW_ON_HOST
@@ -18,7 +18,9 @@ _MOST: Final = 1000  # copies
 _MOST_BLOCKS: Final = 200_000  # of all copies together: some 5 MB, at most 25
 
 
-class _Doubtful(NamedTuple):
+class Doubtful(NamedTuple):
+    """A dropped copy, and the blocks that seemed to be its own."""
+
     request: Request
     own: OwnBlocks
     few: int  # with fewer own words, its heading would have told it from its original
@@ -32,7 +34,7 @@ class DoubtfulCopies:
     """
 
     def __init__(self) -> None:
-        self._copies: dict[str, _Doubtful] = {}
+        self._copies: dict[str, Doubtful] = {}
         self._blocks = 0
 
     def __bool__(self) -> bool:
@@ -48,8 +50,16 @@ class DoubtfulCopies:
         few = 4 * (FEW_ON_HOST if one_host else FEW)
         if request is None or self.is_full or url in self._copies or main.own_words < few:
             return
-        self._copies[url] = copy = _Doubtful(request, main.own_blocks, few)
-        self._blocks += len(copy.own.words)
+        self.put_back({url: Doubtful(request, main.own_blocks, few)})
+
+    def put_back(self, copies: Mapping[str, Doubtful]) -> None:
+        """Remember copies by URL, such as those of a paused crawl."""
+        self._copies.update(copies)
+        self._blocks += sum(len(copy.own.words) for copy in copies.values())
+
+    def list_copies(self) -> dict[str, Doubtful]:
+        """The copies that are remembered."""
+        return dict(self._copies)
 
     async def take_noted(
         self, template_of: Callable[[str], Awaitable[SharedTemplate | None]], *, some: bool

@@ -8,16 +8,17 @@ import pickle
 import shutil
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from scrapy import signals
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ...dedup.store.messages import Crawl
+from .doubtful import Doubtful
 from .memory import Dropped
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
+
+Page = TypeVar("Page", Dropped, Doubtful)
 
 logger = logging.getLogger(__name__)
 
@@ -107,26 +110,29 @@ class Job:
         )
         self._write_state({"running": True, "crawl": crawl, "since": since})
 
-    def read_pages(self, spider: Spider) -> dict[str, Dropped]:
-        """The dropped pages that a paused crawl remembered."""
+    def read_pages(self, spider: Spider) -> tuple[dict[str, Dropped], dict[str, Doubtful]]:
+        """The dropped pages and the doubtful copies that a paused crawl remembered."""
+        return self._read("dropped", Dropped, spider), self._read("doubtful", Doubtful, spider)
+
+    def _read(self, name: str, make: Callable[..., Page], spider: Spider) -> dict[str, Page]:
         found = {}
-        for page in self._left.get("dropped", ()):
+        for page in self._left.get(name, ()):
             with suppress(Exception):  # the spider may have other callbacks now
-                known, packed, *rest = page
+                known, packed = page
                 # Scrapy's own queue in that folder is no safer.
-                request = request_from_dict(pickle.loads(b64decode(packed)), spider=spider)
-                found[known] = Dropped(request, *rest)
+                request, *rest = pickle.loads(b64decode(packed))
+                found[known] = make(request_from_dict(request, spider=spider), *rest)
         return found
 
-    def save_pages(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
+    def save_pages(
+        self, pages: Mapping[str, Dropped], copies: Mapping[str, Doubtful], spider: Spider
+    ) -> None:
         """Save the state that is needed to continue."""
-        dropped = []
-        for known, page in pages.items():
-            with suppress(Exception):  # callbacks that are not methods, as in Scrapy's queue
-                assert page.request is not None
-                packed = pickle.dumps(page.request.to_dict(spider=spider))
-                dropped.append((known, b64encode(packed).decode(), *page[1:]))
-        self._paused = {"crawl": self._state.get("crawl", (0, 0)), "dropped": dropped}
+        self._paused = {
+            "crawl": self._state.get("crawl", (0, 0)),
+            "dropped": _pack(pages, spider),
+            "doubtful": _pack(copies, spider),
+        }
 
     @property
     def can_go_on(self) -> bool:
@@ -159,3 +165,13 @@ class Job:
             logger.warning(
                 "Could not write the mark of this crawl to JOBDIR %s: %s", self._folder, error
             )
+
+
+def _pack(pages: Mapping[str, Page], spider: Spider) -> list[tuple[str, str]]:
+    packed = []
+    for known, (request, *rest) in pages.items():
+        with suppress(Exception):  # callbacks that are not methods, as in Scrapy's queue
+            assert request is not None
+            fields = pickle.dumps((request.to_dict(spider=spider), *rest))
+            packed.append((known, b64encode(fields).decode()))
+    return packed
