@@ -7,15 +7,18 @@ other text is left.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..page.blocks import TAG_CODES, Flat, Wide
+from ..page.blocks import LIMIT, TAG_CODES, Flat, Wide
 from ..page.signs import BIT
 from . import extras
 from .features import count_words
+from .phrases import KINDS, MOST_WORDS, PHRASES, first_words
 
 SENTENCE: Final = 8  # words
 _MAIN: Final = BIT["main"] | BIT["article"]
@@ -27,6 +30,22 @@ _LAW: Final = re.compile(
     re.IGNORECASE,
 )
 _COOKIES: Final = re.compile(r"cookie|consent|クッキー|쿠키|süti|eväste", re.IGNORECASE)
+_POLICY: Final = re.compile(
+    r"cookie|privacy|polic[yi]|data protection|datenschutz|confidentialit|privacid|prywatno|"
+    r"конфиденц|隐私|プライバシー",
+    re.IGNORECASE,
+)
+_COOKIE: Final = "ookie"  # in nearly all languages, and quicker to look for
+_PARTNERS: Final = (  # as advertisers' agreed text begins
+    "we and our partners", "wir und unsere partner", "nous et nos partenaires",
+    "nosotros y nuestros socios", "noi e i nostri partner", "wij en onze partners",
+    "nós e os nossos parceiros", "my i nasi partnerzy",
+)  # fmt: skip
+_ASKS: Final = frozenset(_PARTNERS) | {  # "we use cookies", "we value your privacy"
+    phrase
+    for phrase, kinds in PHRASES.items()
+    if kinds >> KINDS.index("consent") & 1 and phrase.count(" ") > (_COOKIE not in phrase)
+}
 _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 
@@ -52,8 +71,10 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         if (heading & inside).any() and not (heading & ~inside).any():
             continue
         # Shops put whole parts of a product's page into dialogs.
-        if mark != "modal" or _is_short(flat, inside, others) or _asks_about_cookies(flat, inside):
+        numbers = np.flatnonzero(inside).tolist()
+        if mark != "modal" or _is_short(flat, inside, others) or _asks_about_cookies(flat, numbers):
             found |= inside
+    found |= _find_cookie_notice(flat, title, plain & ~found, heading)
     inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
     if inside.any():
         first = int(np.argmax(inside))
@@ -78,11 +99,50 @@ def _is_short(flat: Flat, inside: NDArray[np.bool_], others: NDArray[np.bool_]) 
     return bool(flat.words[inside].sum() <= flat.words[others].sum())
 
 
-def _asks_about_cookies(flat: Flat, inside: NDArray[np.bool_]) -> bool:
+def _asks_about_cookies(flat: Flat, numbers: Sequence[int]) -> bool:
     """Whether a fifth of some blocks' words are about cookies, as nearly all languages say."""
-    numbers = np.flatnonzero(inside)
-    asking = [at for at in numbers.tolist() if _COOKIES.search(flat.texts[at])]
-    return bool(5 * flat.words[asking].sum() >= flat.words[numbers].sum())
+    asking = [at for at in numbers if _COOKIES.search(flat.texts[at])]
+    return bool(5 * flat.words[asking].sum() >= flat.words[list(numbers)].sum())
+
+
+def _find_cookie_notice(
+    flat: Flat, title: str, plain: NDArray[np.bool_], heading: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which blocks ask about cookies by their words alone, above or below all other text.
+
+    `plain` are the blocks that may be text, `heading` those that may be the page's `<h1>`.
+    """
+    found = np.zeros(len(plain), bool)
+    asking = [at for at, text in enumerate(flat.texts[:LIMIT]) if _COOKIE in text and plain[at]]
+    if not asking or _POLICY.search(title):
+        return found
+    signs = flat.signs[flat.around]
+    never = heading | (signs & _MAIN > 0)
+    chrome = signs & (BIT["nav"] | BIT["header"] | BIT["footer"]) > 0
+    # Numbers of such blocks before each.
+    sentences, nevers, chromes = (
+        np.concatenate(([0], np.cumsum(blocks))).tolist()
+        for blocks in (plain & (flat.words >= SENTENCE), never, chrome)
+    )
+    around = np.flatnonzero((flat.firsts <= asking[0]) & (flat.ends > asking[-1]))
+    ranges = list(zip(flat.firsts[around].tolist(), flat.ends[around].tolist(), strict=True))
+    if flat.outer[flat.around[asking[0]]] != flat.holders[around[-1]]:  # it is in a box
+        ranges.append((asking[0], asking[-1] + 1))
+    for at, ((above, below), (first, end)) in enumerate(pairwise(ranges)):
+        # What is a part of the text has only text beside it.
+        is_of_page = at == 0 or chromes[below] > chromes[above]
+        texts = sentences[first], sentences[-1] - sentences[end]
+        if is_of_page and any(texts) and not all(texts) and nevers[end] == nevers[first]:
+            is_notice = any(map(_asks, flat.texts[first:end]))
+            found[first:end] = is_notice and _asks_about_cookies(flat, range(first, end))
+            break
+    return found
+
+
+def _asks(text: str) -> bool:
+    """Whether a text begins with such words as "we use cookies"."""
+    words = first_words(text)
+    return any(" ".join(words[:end]) in _ASKS for end in range(2, MOST_WORDS + 1))
 
 
 def _find_owner_notices(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:

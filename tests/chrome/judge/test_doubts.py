@@ -30,6 +30,8 @@ def text_of(body: str, title: str = "Press") -> str:
         "<aside id=moove_gdpr_cookie_info_bar>",
         "<div class=xq12 role=dialog aria-modal=true>",
         "<dialog>",
+        "<div id=qc-cmp2-container><div class=qc-cmp2-summary-section>",
+        "<section class=bottom-layer>",
     ],
 )
 @pytest.mark.parametrize("above", [True, False])
@@ -40,6 +42,38 @@ def test_consent_is_no_text(box: str, above: bool) -> None:
     found = text_of(asked + MENU + PAGE if above else MENU + PAGE + asked)
     assert OWN in found
     assert "unique identifiers" not in found
+
+
+@pytest.mark.parametrize("above", [True, False])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "<h2>This website uses cookies</h2><p>They count visits.</p><div><h3>Needed</h3><p>Without "
+        "these cookies the site does not work, so they cannot be switched off.</p></div>",
+        "<p>Wir verwenden Cookies und ähnliche Verfahren, um Besuche zu zählen und Werbung zu "
+        "zeigen, die besser zu dem passt, was Sie gelesen haben.</p>",
+    ],
+)
+def test_a_notice_about_cookies_needs_no_name(asked: str, above: bool) -> None:
+    """Its words tell it, if it is above or below all other text of the page."""
+    box, link = f"<div class=x1><div class=x2>{asked}</div></div>", "<a href=/c>Cookie policy</a>"
+    page = f"<div><h1>The ferry</h1><p>{OWN}</p></div>"
+    foot = f"<footer><p>Ferries Ltd {link}</p></footer>"
+    found = text_of(MENU + (box + page if above else page + box) + foot)
+    assert OWN in found
+    assert "ookies" not in found
+
+
+def test_what_a_text_says_about_cookies_is_text() -> None:
+    """It has the text's heading, or is among its parts, or the page is about that."""
+    said = "We use cookies, which are small files, to keep you logged in while you shop here."
+    parts = f"<div><h2>Who we are</h2><p>{OWN}</p></div><div><h2>Log in</h2><p>{said}</p></div>"
+    assert "small files" in text_of(f"{MENU}<div class=w>{parts}</div>")
+    assert "small files" in text_of(MENU + parts, "Privacy policy")
+    assert "small files" in text_of(f"{MENU}<div><h1>Shops</h1><p>{OWN}</p><p>{said}</p></div>")
+    assert "small files" in text_of(f"{MENU}<div><p>{OWN}</p></div><main><p>{said}</p></main>")
+    said = "<h2>Cookies</h2><p>Chocolate cookies are crisp, and oat cookies are soft inside.</p>"
+    assert "oat cookies" in text_of(f"{MENU}<div><p>{OWN}</p></div><div>{said}</div>")
 
 
 def test_a_page_about_consent_is_text() -> None:
