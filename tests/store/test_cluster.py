@@ -328,6 +328,28 @@ async def test_a_claim_that_comes_late_leaves_no_entry(cluster_url: str) -> None
         assert (await index.stats()).kept == 1
 
 
+async def test_a_check_that_is_replayed_leaves_no_entry_of_others(
+    cluster_url: str, tmp_path: Path
+) -> None:
+    """Its worker gave up on two pages at once; of the other, the text has changed meanwhile."""
+    config = configured(cluster_url, timeout=3, data_dir=tmp_path)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        ask = index.store._shards.ask
+
+        async def die(calls, patience):
+            if calls[0].script == "settle":
+                raise ServerError("killed")
+            return await ask(calls, patience)
+
+        index.store._shards.ask = die
+        with pytest.raises(ServerError, match="killed"):
+            await index.check_many([(f"http://a/{n}", text(article(n))) for n in (1, 2)])
+        index.store._shards.ask = ask
+        await index.check("http://a/2", text(article(3)))  # waits for the lease of more than 1 s
+        assert [verdict.url async for verdict in index.replay()] == ["http://a/1"]
+        assert (await index.verify()).faults == []
+
+
 async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
     """What is still under way when an index is closed fails; it opens no connection that stays."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:

@@ -6,7 +6,7 @@
 --       page as in pages.lua, with only its own odd sketch
 --
 -- Returns for each page a letter and
---   n  an attempt was made (or existed, with the same token): its local number (4), the local
+--   n  an attempt was made (or existed, of this very check): its local number (4), the local
 --      number of the page that it will replace (4), 0 if there is none; 1 if that page is kept so far
 --      (1); the override of the URL: keep, drop or ''
 --   a  the URL is known with this text: local number (4), answer of stored_pages.lua without the URL; if
@@ -49,10 +49,15 @@ local function begin(item)
   if anew then wish = '' end
   local attempt = attempt_at(page.url_key)
   if attempt then
-    if attempt.page.token == page.token and attempt.page.url == page.url then
+    local is_own = attempt.page.token == page.token and attempt.page.url == page.url
+    if is_own and attempt.born == born then
       return begun(attempt.id, attempt.replaces > 0 and read_record(attempt.replaces, 0), wish)
     end
-    if not is_over(attempt, clock) then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
+    -- A check that is replayed gets another number: claims are stored under that of their first page, so its
+    -- own would overwrite earlier ones, and what these say of other pages.
+    if not is_own and not is_over(attempt, clock) then
+      return struct.pack('>c1I4', 'b', attempt.deadline - clock)
+    end
     end_attempt(attempt)
   end
   local meta = find_url(page.url, page.url_key)
