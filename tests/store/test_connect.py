@@ -606,6 +606,37 @@ async def test_a_cluster_and_no_cluster(cluster, server, start_server):
     assert "not part of a cluster; use redis://" in await failure(url)
 
 
+async def test_a_node_that_does_not_tell_the_slots(start_server):
+    """It answers with an error, which is not that there is no cluster."""
+    (node,) = join_cluster(start_server, 1, busy_reply_threshold=100)
+    url = f"redis+cluster://127.0.0.1:{node.port}"
+    slow = asyncio.create_task(asyncio.to_thread(node.ask, "EVAL", "while true do end", 0))
+    await asyncio.sleep(0)
+    wait_until(lambda: is_busy(node))
+    assert "busy with a slow script of another client" in await failure(url)
+    node.ask("SCRIPT", "KILL")
+    with pytest.raises(redis_errors.ResponseError, match="SCRIPT KILL"):
+        await slow
+    node.ask("ACL", "SETUSER", "default", "-cluster")
+    assert "lacks a permission" in await failure(url)
+
+
+def is_busy(node: Server) -> bool:
+    try:
+        node.ask("PING")
+    except redis_errors.ResponseError:
+        return True
+    return False
+
+
+async def test_nodes_of_two_clusters(start_server):
+    nodes = [start_server(port=free_port(), cluster_enabled="yes") for _ in range(2)]
+    for node in nodes:
+        node.ask("CLUSTER", "ADDSLOTSRANGE", 0, 100)
+    hosts = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
+    assert "the cluster is down" in await failure(f"redis+cluster://{hosts}")
+
+
 async def test_a_cluster_that_is_down(start_server):
     node = start_server(port=free_port(), cluster_enabled="yes")
     assert "the cluster is down" in await failure(f"redis+cluster://127.0.0.1:{node.port}")

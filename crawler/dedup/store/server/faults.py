@@ -179,8 +179,8 @@ _TEXTS = {
     "user_script_kill": _SCRIPT_KILLED,
     "script killed by user": _SCRIPT_KILLED,
     "cluster support disabled": _NO_CLUSTER,
-    "cluster mode is not enabled": _NO_CLUSTER,
     "slots are not covered": _CLUSTER_DOWN,
+    "could not agree on a valid slots": _CLUSTER_DOWN,  # only asked of several if one lacks slots
     "ttl exhausted": _MOVING,  # the client was sent from node to node
     "previous master is now a slave": _FAILOVER,
     "unknown command 'sentinel": _NO_SENTINEL,
@@ -275,6 +275,9 @@ def _find_fault(error: BaseException) -> Fault:
             # redis-py wraps unexpected errors in its plain ConnectionError.
             if isinstance(link, kind) and (fault is not _UNREACHABLE or link is chain[-1]):
                 return fault
+    # So says the client whatever error a node answers with: that decides, if it is known.
+    if "cluster mode is not enabled" in str(error).lower():
+        return _NO_CLUSTER
     # Error replies repeat the command's arguments, a password among them if it was AUTH.
     text = re.split(r",? with args beginning", str(error))[0]
     text = re.sub(r"//[^@\s]*@", "//***@", text)
