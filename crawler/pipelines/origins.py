@@ -39,6 +39,26 @@ def is_switched_off(response: Response) -> bool:
     return response.request is not None and response.request.meta.get(OFF) is False
 
 
+def is_carried(item: Any, request: Request) -> bool:
+    """Whether an item, or what it was copied from, came along with the request of its response.
+
+    >>> item = {"title": "Tea"}
+    >>> request = Request("http://a/reviews", cb_kwargs={"item": item})
+    >>> is_carried(item, request), is_carried(item | {"stars": 5}, request), is_carried({}, request)
+    (True, True, False)
+    """
+    carried = (*request.cb_kwargs.values(), *request.meta.values())
+    held = (one.item if hasattr(one, "load_item") else one for one in carried)  # of a loader
+    return any(one is item or _is_copied(one, item) for one in held if ItemAdapter.is_item(one))
+
+
+def _is_copied(one: Any, item: Any) -> bool:
+    """Whether an item has all values of another: the same objects, as a shallow copy has."""
+    copied = ItemAdapter(item)
+    given = [(name, value) for name, value in ItemAdapter(one).items() if value is not None]
+    return bool(given) and all(copied.get(name) is value for name, value in given)
+
+
 class Origins:
     """The origins of the items between the spider and the end of the pipelines.
 

@@ -54,7 +54,11 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     ),
     Missing.OTHER_URL: (
         "have another URL than their response",
-        f"set DEDUP_PAGE=response, or {_NAME_FIELDS}",
+        f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
+    ),
+    Missing.OTHER_PAGE: (
+        "were begun on another page than their response, and have no URL of it",
+        f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
     None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),
 }

@@ -23,7 +23,7 @@ from ..extractor import Tree
 from ..files import is_file
 from ..items import Page, reader_of, value_of
 from .notices import Notices, held_instead
-from .origins import Origin
+from .origins import Origin, is_carried
 from .values import is_blank, is_plain_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
@@ -39,6 +39,7 @@ class Missing(StrEnum):
     LISTING = "listing"  # several items of one response
     NOT_HTML = "not_html"  # the response is no HTML
     OTHER_URL = "other_url"  # the item's URL differs from its response's
+    OTHER_PAGE = "other_page"  # the item was begun on another page, and has no URL of its response
 
 
 @dataclass(slots=True)
@@ -102,7 +103,7 @@ class PageReader:
         needs = self._config.page == "response" or not (page.url and page.has_content)
         needs = needs or self._is_field(page)
         if self._config.page != "item" and needs and origin is not None:
-            missing = self._take_response(page, origin)
+            missing = self._take_response(item, page, origin)
             if missing is None:
                 return page
             if not (page.url and page.has_content):
@@ -187,7 +188,7 @@ class PageReader:
         own = () if self._config.extractor else (Document,)
         return value if isinstance(value, (str, bytes, TextResponse, *TREES, *own)) else None
 
-    def _take_response(self, page: ItemPage, origin: Origin) -> Missing | None:
+    def _take_response(self, item: Any, page: ItemPage, origin: Origin) -> Missing | None:
         """Complete a page from its response, or say why that cannot be done."""
         if not origin.is_alone:
             return Missing.LISTING
@@ -202,6 +203,8 @@ class PageReader:
             if self._config.page == "auto":
                 return Missing.OTHER_URL
             page.url = ""
+        if not page.url and self._config.page == "auto" and self._is_of_other(item, response):
+            return Missing.OTHER_PAGE
         page.url = (resolved(response.url, page.url) if page.url else None) or response.url
         page.text = page.main = None
         page.of_response = True
@@ -229,6 +232,20 @@ class PageReader:
         if response.request is not None:
             own += [response.request.url, *response.request.meta.get("redirect_urls", ())]
         return identity(here) in map(identity, own)
+
+    def _is_of_other(self, item: Any, response: Response) -> bool:
+        """Whether an item without a URL was begun on another page, and only completed on this.
+
+        Then it came with the request, or it has the URL of the page that led to this one.
+        """
+        texts = filter(None, map(url_of, ItemAdapter(item).values()))
+        urls = [text for text in texts if "/" in text and len(text.split()) == 1]
+        if response.request is None or any(self._is_of(response, url) for url in urls):
+            return False
+        if is_carried(item, response.request):
+            return True
+        identity, referer = self._config.identity, response.request.headers.get("Referer")
+        return referer is not None and identity(referer.decode("latin-1")) in map(identity, urls)
 
     def _fill_from(self, page: ItemPage, response: Response) -> None:
         if is_plain_text(response):

@@ -13,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from parsel import Selector
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse
+from scrapy.loader import ItemLoader
 from scrapy.utils.test import get_crawler
 
 from crawler.addon import Addon
@@ -115,6 +116,37 @@ def test_whose_page_it_is(item, page, is_alone, expected):
     assert (found.missing or found.url) == expected
     if "text" in item and page == "auto":
         assert found.text == OTHER
+
+
+def load(**values: Any) -> ItemLoader:
+    loader = ItemLoader(item={})
+    loader.add_value(None, values)
+    return loader
+
+
+@pytest.mark.parametrize(
+    ("finish", "page", "expected"),
+    [
+        (lambda item, loader: item, "auto", Missing.OTHER_PAGE),
+        (lambda item, loader: {**item, "stars": 5}, "auto", Missing.OTHER_PAGE),
+        (lambda item, loader: loader.load_item(), "auto", Missing.OTHER_PAGE),
+        (lambda item, loader: item, "response", URL),
+        (lambda item, loader: item | {"at": URL}, "auto", URL),
+        (lambda item, loader: {"title": "Tea"}, "auto", URL),
+        (lambda item, loader: {"price": item["price"]}, "auto", URL),
+        (lambda item, loader: {"of": "https://a.example/list"}, "auto", Missing.OTHER_PAGE),
+        (lambda item, loader: {"of": "https://a.example/list", "at": URL}, "auto", URL),
+        (lambda item, loader: {"of": "https://a.example/others"}, "auto", URL),
+    ],
+)
+def test_an_item_begun_on_another_page(finish, page, expected):
+    """The response that completes it is not its page, unless the item has its URL."""
+    item, loader = {"title": "Tea", "price": [7], "note": None}, load(title="Tea")
+    request = Request(URL, cb_kwargs={"item": item, "price": 7}, meta={"loader": loader})
+    request.headers["Referer"] = "https://a.example/list"
+    origin = Origin(HtmlResponse(URL, body=PAGE.encode(), request=request), is_alone=True)
+    found = PageReader(DedupConfig(page=page), lambda name: None).read(finish(item, loader), origin)
+    assert (found.missing or found.url) == expected
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,21 @@ class Elsewhere(Pages):
         yield {"url": "https://elsewhere.example/", "title": "x"}
 
 
+class Completed(Pages):
+    """Items that are begun on their page, and completed on one that says the same for all."""
+
+    name = "completed"
+
+    def parse(self, response):
+        item = {"link": response.url, **self.title(response)}
+        other = response.urljoin("/other")
+        yield scrapy.Request(other, self.complete, dont_filter=True, cb_kwargs={"item": item})
+
+    def complete(self, response, item):
+        item["reviews"] = response.css("p::text").getall()
+        yield item
+
+
 class Twice(Returned):
     """Two listings with the same links, as scrapy-redis' own example has: each page comes twice."""
 
@@ -190,8 +205,7 @@ class Csv(Returned):
 
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
-    Elsewhere, Twice, Off, Disabled, FieldsOnly, Nothing,
-    Csv,
+    Elsewhere, Completed, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
 )  # fmt: skip
 
 
