@@ -241,20 +241,24 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
         assert (await index.verify()).faults == []
 
 
+def dying(ask):
+    """Asks as a worker does that is killed before it settles what it has begun."""
+
+    async def ask_until_then(calls, patience):
+        if calls[0].script == "settle":
+            raise ServerError("killed")
+        return await ask(calls, patience)
+
+    return ask_until_then
+
+
 @pytest.mark.parametrize("url", ["http://a/1", "http://b/1"])
 async def test_a_clock_that_is_set_back_holds_up_no_page(cluster_url: str, url: str) -> None:
     """What a dead worker was checking is not waited for until the node's clock is where it was."""
     page = text(article(1))
     # A lease of half an hour is what others see of one of a second when the clock loses as much.
     async with DuplicateIndex.open(configured(cluster_url, timeout=3600)) as dead:
-        ask = dead.store._shards.ask
-
-        async def die(calls, patience):
-            if calls[0].script == "settle":
-                raise ServerError("killed")
-            return await ask(calls, patience)
-
-        dead.store._shards.ask = die
+        dead.store._shards.ask = dying(dead.store._shards.ask)
         with pytest.raises(ServerError, match="killed"):
             await dead.check("http://a/1", page)
     async with DuplicateIndex.open(configured(cluster_url, timeout=2)) as index:
@@ -335,13 +339,7 @@ async def test_a_check_that_is_replayed_leaves_no_entry_of_others(
     config = configured(cluster_url, timeout=3, data_dir=tmp_path)
     async with DuplicateIndex.open(config, spool=True) as index:
         ask = index.store._shards.ask
-
-        async def die(calls, patience):
-            if calls[0].script == "settle":
-                raise ServerError("killed")
-            return await ask(calls, patience)
-
-        index.store._shards.ask = die
+        index.store._shards.ask = dying(ask)
         with pytest.raises(ServerError, match="killed"):
             await index.check_many([(f"http://a/{n}", text(article(n))) for n in (1, 2)])
         index.store._shards.ask = ask

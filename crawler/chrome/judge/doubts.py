@@ -128,11 +128,11 @@ def _find_cookie_notice(
     ranges = list(zip(flat.firsts[around].tolist(), flat.ends[around].tolist(), strict=True))
     if flat.outer[flat.around[asking[0]]] != flat.holders[around[-1]]:  # it is in a box
         ranges.append((asking[0], asking[-1] + 1))
-    for at, ((above, below), (first, end)) in enumerate(pairwise(ranges)):
+    for (above, below), (first, end) in pairwise(ranges):
         # What is a part of the text has only text beside it.
-        is_of_page = at == 0 or chromes[below] > chromes[above]
+        is_beside_menus = chromes[below] > chromes[above]
         texts = sentences[first], sentences[-1] - sentences[end]
-        if is_of_page and any(texts) and not all(texts) and nevers[end] == nevers[first]:
+        if is_beside_menus and any(texts) and not all(texts) and nevers[end] == nevers[first]:
             is_notice = any(map(_asks, flat.texts[first:end]))
             found[first:end] = is_notice and _asks_about_cookies(flat, range(first, end))
             break
