@@ -27,6 +27,9 @@ FIXED: Final = (
 )
 """The endings of the keys that each index, or each of its shards, has once."""
 
+FAMILIES: Final = ("page", "url", "exact", "band", "anchor")
+"""The families of the keys that have numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:

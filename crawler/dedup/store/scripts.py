@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-# The parts that are put in front of a script; scripts not named here have none.
+from .keys import FAMILIES, FIXED
+
+# The parts that are put in front of a script; scripts not named here have none. Those that write
+# several keys begin with the part that looks for missing permissions.
 _RECORDS = ("layout", "records", "stored_pages")
 _OWN = ("agreed", *_RECORDS)
 _TABLES = ("agreed", "layout", "shard")
 _PAGES = (*_TABLES, "records", "stored_pages", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _CLUSTER_PARTS = {
+    **dict.fromkeys(("done", "under"), _TABLES),
+    **dict.fromkeys(("claim", "bound", "drop"), ("permitted", *_TABLES)),
+    **dict.fromkeys(("find", "template", "vanish", "contest", "tell"), _PAGES),
+    "look": _ATTEMPTS,
+    **dict.fromkeys(("begin", "settle", "depose", "sweep", "bury"), ("permitted", *_ATTEMPTS)),
+}
+_PARTS = {
     **dict.fromkeys(("claim", "bound", "drop", "done", "under"), _TABLES),
     **dict.fromkeys(("find", "template", "vanish", "contest", "tell"), _PAGES),
     **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
 }
 _PARTS = {
-    "check": (*_OWN, "pages", "similarity", "similar_pages"),
+    "open": ("permitted",),
+    "check": ("permitted", *_OWN, "pages", "similarity", "similar_pages"),
     "show": _RECORDS,
     "match": _OWN,
-    "forget": _OWN,
-    "restore": _OWN,
+    **dict.fromkeys(("forget", "restore"), ("permitted", *_OWN)),
     "gone": _OWN,
     **_CLUSTER_PARTS,
     "crawl": ("agreed", "layout"),
@@ -31,6 +42,7 @@ _PARTS = {
     "seen": ("agreed", "layout"),
     "originals": _OWN,
 }
+_COMMAND = re.compile(r"redis\.p?call\('(\w+)'")
 _FOLDERS = {
     **dict.fromkeys(("attempts", "shard", *_CLUSTER_PARTS), "cluster"),
     **dict.fromkeys(("similarity", "similar_pages"), "similar"),
@@ -48,8 +60,23 @@ class Script(NamedTuple):
 @cache
 def load_script(name: str) -> Script:
     """Return a script of ``lua/`` or a folder there, with its shared parts in front."""
-    text = "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
+    text = _read_parts(name)
+    if _PARTS.get(name, ())[:1] == ("permitted",):
+        # An index is only opened with the permissions that all scripts need.
+        needed = "".join(map(_read_parts, (*_PARTS, "read"))) if name == "open" else text
+        text = _define("COMMANDS", _COMMAND.findall(needed)) + text
+    if name == "open":
+        text = _define("KEY_NAMES", [*FIXED, *(f"{family}:0" for family in FAMILIES)]) + text
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+def _define(name: str, words: list[str]) -> str:
+    """The definition of a list in Lua."""
+    return f"local {name} = {{{', '.join(map(repr, sorted({word.lower() for word in words})))}}}\n"
+
+
+def _read_parts(name: str) -> str:
+    return "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
 
 
 def _read_part(part: str) -> str:

@@ -166,6 +166,7 @@ _CODES = {
     "WRONGPASS": _NO_AUTH,
     "WRONGTYPE": FOREIGN,
 }
+_FORBIDDEN = re.compile(r"to run the '([\w|]+)' command")
 _CODE = re.compile(r"(?:^|[\s('\"-])(" + "|".join(_CODES) + r")\s")
 
 # Parts of texts without a code, lower case; the first that occurs decides.
@@ -238,7 +239,10 @@ def explain_fault(error: BaseException) -> str:
     >>> explain_fault(error)[:33]
     'the server is a read-only replica'
     """
-    return _find_fault(error).sentence
+    fault = _find_fault(error)
+    forbidden = _FORBIDDEN.search(str(error)) if fault is _NO_PERMISSION else None
+    more = f"(ACL) to run {forbidden[1]}" if forbidden else "(ACL)"
+    return fault.sentence.replace("(ACL)", more)
 
 
 @contextmanager
