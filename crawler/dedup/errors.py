@@ -23,6 +23,8 @@ class ServerError(DedupError):
     """The server that holds the index cannot be reached or cannot do its work."""
 
 
+CLOSED = "the index was closed meanwhile"
+
 # The libraries of each extra. A clone names these alone: its package has another name, and
 # installing scrapy-neardup would compile the package once more.
 EXTRAS = {

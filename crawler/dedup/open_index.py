@@ -104,6 +104,7 @@ class OpenIndex:
             try:
                 yield index
             finally:
+                await index._exchange.close()
                 await store.close()
 
     def _gone(self, url: str, since: int | None) -> Gone:

@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
+from ..errors import CLOSED, ServerError
+from ..tasks import end_tasks
+
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
 
@@ -25,14 +28,23 @@ class Batcher(Generic[Request, Reply]):
         self._limit = limit
         self._waiting: list[tuple[Request, asyncio.Future[Reply]]] = []
         self._sender: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     async def submit(self, request: Request) -> Reply:
-        """The reply to `request`."""
+        """The reply to `request`. Raises :class:`ServerError` after :meth:`close`."""
+        if self._is_closed:
+            raise ServerError(CLOSED)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._sender is None:
             self._sender = asyncio.create_task(self._send_all())
         return await future
+
+    async def close(self, patience: float) -> None:
+        """Send what waits; after `patience` seconds it fails."""
+        self._is_closed = True
+        if self._sender is not None:
+            await end_tasks([self._sender], patience=patience)
 
     async def _send_all(self) -> None:
         try:
@@ -42,14 +54,18 @@ class Batcher(Generic[Request, Reply]):
                 await self._exchange(batch)
         finally:
             self._sender = None
+            for _, future in self._waiting:  # the index is closed
+                if not future.done():
+                    future.set_exception(ServerError(CLOSED))
 
     async def _exchange(self, batch: list[tuple[Request, asyncio.Future[Reply]]]) -> None:
         try:
             replies = await self._send([request for request, _ in batch])
         except BaseException as error:
+            told = ServerError(CLOSED) if isinstance(error, asyncio.CancelledError) else error
             for _, future in batch:
                 if not future.done():
-                    future.set_exception(error)
+                    future.set_exception(told)
             if not isinstance(error, Exception):
                 raise
         else:

@@ -114,6 +114,11 @@ class Exchange:
         """Whether a page was known and is now forgotten; a failed request is not kept."""
         return await self._forgets.submit(request)
 
+    async def close(self) -> None:
+        """End the exchanges under way, whose callers may no longer wait."""
+        batchers = (self._pages, self._reports, self._forgets)
+        await asyncio.gather(*(one.close(self._timeout) for one in batchers))
+
     def keep(self, requests: Sequence[Kept]) -> None:
         """Put requests without an answer into the spool."""
         if self._spool is None or not requests:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
 from itertools import groupby
@@ -10,6 +9,7 @@ from itertools import groupby
 from ..store.cluster.spread_index import SpreadIndex
 from ..store.messages import Answer, CheckRequest, Gone
 from ..store.single import RedisIndex
+from ..tasks import gather_all
 from .spool import Spool
 
 
@@ -33,7 +33,7 @@ async def replayed(
                     for report in reports:
                         told(report.url)
                 requests = [one for one in run if isinstance(one, CheckRequest)]
-                past = await asyncio.gather(*(_is_past(store, one) for one in requests))
+                past = await gather_all(*(_is_past(store, one) for one in requests))
                 requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
                 answers = await store.check(requests) if requests else []
                 for answer in zip(requests, answers, strict=True):

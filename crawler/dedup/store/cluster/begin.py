@@ -5,13 +5,13 @@ docs/research/cluster-protocol.md explains why this is correct.
 
 from __future__ import annotations
 
-import asyncio
 import struct
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ...sketches.anchors import anchor_keys, stored_anchors
+from ...tasks import gather_all
 from ..layout import table_key
 from ..messages import pack_request, unpack_news
 from ..parameters import Parameters
@@ -58,7 +58,7 @@ class SpreadBeginning(SpreadCare):
             elif reply[:1] == b"n":
                 attempt.lost = 0  # the shard has taken back the count of the first answer
                 attempt.state = self._read_begun(attempt, reply[1:])
-        await asyncio.gather(
+        await gather_all(
             self._claim_keys(attempts),
             self._find_canonical(attempts),
             self._share_templates(attempts),

@@ -12,6 +12,8 @@ from typing import Any
 
 from ...errors import ServerError
 from ...fingerprint import EXACT_BYTES
+from ...tasks import end_tasks, gather_all
+from ..messages import Answer
 from .attempts import Begun
 from .claims import MAX_PAGES, Batch, Place, forget_claims, make_claims, places_claimed
 from .pages import Spread, View, read_view
@@ -37,6 +39,7 @@ class SpreadCare:
         self._terms = terms
         self._timeout = timeout
         self._tasks: set[asyncio.Task[None]] = set()
+        self._checks: set[asyncio.Future[Answer]] = set()
         self._next_mend = 0.0
         self._next_sweep = itertools.cycle(random.sample(range(self._count), self._count))
 
@@ -52,11 +55,11 @@ class SpreadCare:
             await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
-        """End the work in the background; another worker will do the rest."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self._timeout)
-        for task in self._tasks:
-            task.cancel()
+        """End the checks under way and the work in the background.
+
+        Another worker will do the rest.
+        """
+        await end_tasks(self._checks, self._tasks, patience=self._timeout)
         await self._shards.close()
 
     async def finish_dead(self) -> None:
@@ -173,7 +176,7 @@ class SpreadCare:
             await self._ask_all([Call("done", shard, b"b" + local)])
 
     async def _drop_all_buried(self, shard: int, buried: Sequence[bytes]) -> None:
-        await asyncio.gather(
+        await gather_all(
             *(
                 self._drop_buried(shard, int(local).to_bytes(4) + rest)
                 for local, rest in zip(buried[::2], buried[1::2], strict=True)
@@ -181,6 +184,18 @@ class SpreadCare:
         )
 
     # in the background -------------------------------------------------------------------------
+
+    def _begin_check(self, work: Coroutine[Any, Any, Answer]) -> asyncio.Future[Answer]:
+        """The answer to come of a check, which goes on if its caller no longer waits for it."""
+        task = asyncio.ensure_future(work)
+        self._checks.add(task)
+        task.add_done_callback(self._end_check)
+        return task
+
+    def _end_check(self, task: asyncio.Future[Answer]) -> None:
+        self._checks.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may ask for it
 
     def _do_later(self, work: Coroutine[Any, Any, object]) -> None:
         async def quietly() -> None:

@@ -5,11 +5,11 @@ docs/research/cluster-protocol.md explains why this is correct.
 
 from __future__ import annotations
 
-import asyncio
 import struct
 from collections.abc import Mapping, Sequence
 
 from ...candidates import BY_KEYS, Evidence
+from ...tasks import gather_all
 from ..messages import ANSWER_BYTES, Answer, unpack_answer
 from ..records import COPIES
 from .attempts import Attempt, Begun
@@ -115,7 +115,7 @@ class SpreadSettlement(SpreadBeginning):
         answer = await self._settle_attempt(begun, deposed=first)
         if answer is None or not first:
             return answer
-        await asyncio.gather(
+        await gather_all(
             *(
                 self._depose_page(
                     number, resemblance, views[number], begun.number, begun.asked.deadline

@@ -16,7 +16,7 @@ from redis.asyncio import RedisCluster
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from ...errors import ServerError
+from ...errors import CLOSED, ServerError
 from ..keys import Keys
 from ..scripts import load_script
 from ..server.connect import find_slots, name_node
@@ -96,7 +96,7 @@ class Shards:
         places = list(range(len(calls)))
         while places:
             if self._is_closed:  # otherwise the client would connect again and stay open
-                return [ServerError("the index was closed meanwhile")] * len(calls)
+                return [ServerError(CLOSED)] * len(calls)
             waiter = _Waiter(len(places))
             for number, place in enumerate(places):
                 self._enqueue_call(calls[place], waiter, number)

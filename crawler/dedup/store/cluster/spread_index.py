@@ -16,6 +16,7 @@ from redis.asyncio import RedisCluster
 from ...candidates import Rule
 from ...fingerprint import Fingerprint
 from ...sketches.anchors import anchor_keys
+from ...tasks import gather_all
 from ..base import Store
 from ..layout import Entry
 from ..messages import (
@@ -143,11 +144,11 @@ class SpreadIndex(SpreadOverlap, Store):
         answers = [
             attempt.answer
             or self._answer_unchanged(attempt)
-            or asyncio.ensure_future(self._conclude_attempt(attempt))
+            or self._begin_check(self._conclude_attempt(attempt))
             for attempt in attempts
         ]
         return [
-            asyncio.ensure_future(self._with_overlapping(request, answer))
+            self._begin_check(self._with_overlapping(request, answer))
             if request.fingerprint.anchors
             else answer
             for request, answer in zip(requests, answers, strict=True)
@@ -156,8 +157,9 @@ class SpreadIndex(SpreadOverlap, Store):
     async def check(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """Check pages, in order."""
         answers = await self.start(requests)
-        await asyncio.gather(*(one for one in answers if isinstance(one, asyncio.Future)))
-        return [one.result() if isinstance(one, asyncio.Future) else one for one in answers]
+        coming = [one for one in answers if isinstance(one, asyncio.Future)]
+        found = iter(await gather_all(*coming))
+        return [one if isinstance(one, Answer) else next(found) for one in answers]
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index knows about a URL; None if it never saw it."""
@@ -207,7 +209,7 @@ class SpreadIndex(SpreadOverlap, Store):
             for shard, request in zip(shards, requests, strict=True)
         ]
         replies = await self._ask_all(calls)
-        await asyncio.gather(*map(self._drop_buried, shards, replies))
+        await gather_all(*map(self._drop_buried, shards, replies))
         return [bool(reply) for reply in replies]
 
     async def begin_crawl(self, name: str = "") -> Crawl:
@@ -222,7 +224,7 @@ class SpreadIndex(SpreadOverlap, Store):
         """The earliest start of a crawl by each shard's clock; clocks advance to `least`."""
         shards = range(len(self._shards.keys))
         asked = (self._eval_crawl(n, "clock", least) for n in shards)
-        found: list[int] = await asyncio.gather(*asked)
+        found: list[int] = await gather_all(*asked)
         return found
 
     async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
