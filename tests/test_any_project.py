@@ -90,6 +90,7 @@ def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
     ("name", "reason", "setting"),
     [
         ("listing", "listing", "yield one item for each page"),
+        ("rows", "short_text", "set DEDUP_PAGE=item if it is the page's text"),
         ("elsewhere", "other_url", "another URL than their response"),
         ("completed", "other_page", "begun on another page than their response"),
         (
@@ -108,7 +109,7 @@ def test_a_crawl_in_which_nothing_was_checked(
     assert len(items) == stats["dedup/unchecked"] == stats[f"dedup/no_page/{reason}"] >= PAGES
     assert not any("dedup" in item for item in items)
     warnings = [line for line in crawls.log.splitlines() if "No page was checked" in line]
-    assert len(warnings) == 5
+    assert len(warnings) == 6
     assert sum(setting in line for line in warnings) == 1
     assert sum(f"{PAGES} responses, and no item" in line for line in warnings) == 1
 

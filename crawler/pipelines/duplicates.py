@@ -270,7 +270,7 @@ class DuplicatePipeline:
             template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
             found = await self.texts.take_text(item, page, known)
-            if url and found is not None and self._index is not None:
+            if url and found is not None and page.missing is None and self._index is not None:
                 main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
                 if template is not None and main is not None:

@@ -12,7 +12,7 @@ from ..dedup.config import DedupConfig
 from ..dedup.verdict import Kind, Verdict
 from ..scrapy_versions import ignores_start_requests
 from ..wording import counted
-from .page import Missing
+from .page import SHORT_TEXT, Missing
 from .stopping import Stopper, fail_at_end
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     Missing.LISTING: (
         "share a response with other items, so that it is not the page of one of them",
         f"yield one item for each page, or {_NAME_FIELDS}",
+    ),
+    Missing.SHORT_TEXT: (
+        f"have a text of fewer than {SHORT_TEXT} characters, which may be a field such as a stock "
+        "level, and no response that is their page",
+        "set DEDUP_PAGE=item if it is the page's text",
     ),
     Missing.NOT_HTML: (
         "come from a response that is neither HTML nor text, PDF, Word or EPUB",

@@ -27,7 +27,7 @@ from .origins import Origin, is_carried
 from .values import is_blank, is_plain_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
-_SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
+SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
 
 
 class Missing(StrEnum):
@@ -37,6 +37,7 @@ class Missing(StrEnum):
     URL = "no_url"  # no URL, and no response to take it from
     FILE = "file"  # a PDF or the like in the field of the HTML
     LISTING = "listing"  # several items of one response
+    SHORT_TEXT = "short_text"  # a text that may be a field, and no response to take the page from
     NOT_HTML = "not_html"  # the response is no HTML
     OTHER_URL = "other_url"  # the item's URL differs from its response's
     OTHER_PAGE = "other_page"  # the item was begun on another page, and has no URL of its response
@@ -106,7 +107,9 @@ class PageReader:
             missing = self._take_response(item, page, origin)
             if missing is None:
                 return page
-            if not (page.url and page.has_content):
+            if self._is_field(page):
+                missing = Missing.SHORT_TEXT
+            if not (page.url and page.has_content) or missing is Missing.SHORT_TEXT:
                 page.missing = missing
                 return page
         for name in wrong:
@@ -193,8 +196,8 @@ class PageReader:
         if not origin.is_alone:
             return Missing.LISTING
         response = origin.response
-        is_field = isinstance(response, HtmlResponse) and self._is_field(page)
-        if page.has_content and self._config.page == "auto" and not is_field:  # it lacks a URL
+        is_whole = page.has_content and not self._is_field(page)
+        if is_whole and self._config.page == "auto":  # it lacks a URL
             page.url = page.url or response.url
             return None
         if not isinstance(response, HtmlResponse) and not self._is_document(response):
@@ -218,9 +221,9 @@ class PageReader:
     def _is_field(self, page: ItemPage) -> bool:
         """Whether a text may be only a part of its page, such as a summary or a stock level.
 
-        If a setting names the field, it is the page's text, however short.
+        If a setting names the field, or DEDUP_PAGE does, it is the page's text, however short.
         """
-        is_short = page.text is not None and len(page.text) < _SHORT_TEXT
+        is_short = page.text is not None and len(page.text) < SHORT_TEXT
         is_alone = is_blank(page.html) and page.main is None
         config = self._config
         return is_short and is_alone and config.page == "auto" and config.text_field == _TEXT_FIELD

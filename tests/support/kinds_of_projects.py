@@ -130,6 +130,17 @@ class Listing(Pages):
             yield {"title": number}
 
 
+class Rows(Pages):
+    """Rows of a list that link to pages, with a short text that is the same in all."""
+
+    name = "rows"
+
+    def parse(self, response):
+        for number in range(2):
+            url = f"{response.url}?row={number}"
+            yield {"url": url, "text": "In stock and delivered within two working days"}
+
+
 class Elsewhere(Pages):
     """A directory: the URL in the item is not that of the response."""
 
@@ -205,7 +216,7 @@ class Csv(Returned):
 
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
-    Elsewhere, Completed, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
+    Rows, Elsewhere, Completed, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
 )  # fmt: skip
 
 
