@@ -34,7 +34,7 @@ from .failures import Failures
 from .gone import GoneAddresses
 from .origins import Origin, Origins
 from .outcome import Outcome
-from .page import ItemPage
+from .page import ItemPage, Missing
 from .reading import ResponseTrees
 from .reporting import LeftOut
 from .resetting import reset_if_asked
@@ -129,7 +129,7 @@ class DuplicatePipeline:
             template=partial(site_template, crawler),
             trees=ResponseTrees.of_crawl(crawler),
         )
-        pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader.needs_response)
+        pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader)
         pipeline.outcome.connect_signals(crawler)
         pipeline.gone.connect_signals(crawler)
         pipeline.left_out.connect_signals(crawler)
@@ -293,6 +293,9 @@ class DuplicatePipeline:
                     final=self.course.again.note_came(url, request),
                     scope=page.scope,
                 )
+                if self._is_of_shared_url(verdict, origin):
+                    page.missing = Missing.LISTING
+                    return Verdict(Kind.UNCHECKED, url)
                 alone = main.whole if main else text
                 # The same text in two scopes counts as two texts.
                 if scope := scope_of(self.config, self.config.identity(url), page.scope):
@@ -311,6 +314,15 @@ class DuplicatePipeline:
                     "The page %r passes unchecked because of this error, and others may, too", url
                 )
         return Verdict(Kind.UNCHECKED, url)
+
+    def _is_of_shared_url(self, verdict: Verdict, origin: Origin | None) -> bool:
+        """Whether an item only repeats the page of another item of its response.
+
+        If that is dropped as a copy, both are.
+        """
+        is_kept = verdict.standing not in (Kind.EXACT, Kind.NEAR)
+        is_shared = origin is not None and origin.shares_url and self.config.page != "item"
+        return verdict.kind is Kind.REPEATED and is_kept and is_shared
 
     def _complete_page(self, page: ItemPage) -> None:
         """Take the canonical URL and the date of a response's page from its HTML."""

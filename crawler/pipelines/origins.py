@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
-from weakref import WeakKeyDictionary, WeakMethod, ref
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
+from weakref import WeakKeyDictionary, ref
 
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
@@ -22,16 +22,33 @@ WITHOUT_ITEM: Final = object()
 _origins: WeakKeyDictionary[Crawler, Origins] = WeakKeyDictionary()
 
 
+class SharedUrl:
+    """A URL that items of one response name, and whether they are different items."""
+
+    def __init__(self) -> None:
+        self.is_shared = False
+
+
 class Origin(NamedTuple):
-    """The response of an item, and whether it is the only item of that response."""
+    """The response of an item, and whether it is the only item of that response.
+
+    ``holds_same`` says that the item holds the body of the response, as an earlier one does.
+    """
 
     response: Response
     is_alone: bool
+    holds_same: bool = False
+    url: SharedUrl | None = None
 
     @property
     def is_off(self) -> bool:
         """Whether the request says that its items are not checked."""
         return is_switched_off(self.response)
+
+    @property
+    def shares_url(self) -> bool:
+        """Whether another item of the response, with other values, has the same URL."""
+        return self.url is not None and self.url.is_shared
 
 
 def is_switched_off(response: Response) -> bool:
@@ -59,6 +76,16 @@ def _is_copied(one: Any, item: Any) -> bool:
     return bool(given) and all(copied.get(name) is value for name, value in given)
 
 
+class ItemReader(Protocol):
+    """What has to be known about the pages in the fields of items."""
+
+    def needs_response(self, item: Any) -> bool:
+        """Whether the page of an item, or its URL, has to be taken from its response."""
+
+    def own_page(self, item: Any, response: Response) -> tuple[str | None, bool]:
+        """The URL of an item, as the index knows it, and whether its HTML is the response."""
+
+
 class Origins:
     """The origins of the items between the spider and the end of the pipelines.
 
@@ -67,39 +94,43 @@ class Origins:
     """
 
     def __init__(self) -> None:
-        # A weak reference: the method may hold the crawler, which would then never be collected.
-        self._asks: WeakMethod[Callable[[Any], bool]] | None = None
-        self._noted: dict[int, tuple[Any, ref[Response], bool]] = {}
+        # A weak reference: the reader may hold the crawler, which would then never be collected.
+        self._reader: ref[ItemReader] | None = None
+        self._noted: dict[int, tuple[Any, ref[Response], tuple[Any, ...]]] = {}
 
     @classmethod
-    def of_crawl(cls, crawler: Crawler, needs_response: Callable[[Any], bool]) -> Self:
-        """The origins of a crawl; calling this turns their tracking on.
-
-        `needs_response` returns whether an item lacks a page of its own.
-        """
+    def of_crawl(cls, crawler: Crawler, reader: ItemReader) -> Self:
+        """The origins of a crawl; calling this turns their tracking on."""
         _origins[crawler] = origins = cls()
-        origins._asks = WeakMethod(needs_response)
+        origins._reader = ref(reader)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(origins.forget_item, signal=signal)
         return origins
 
     def needs_response(self, item: Any) -> bool:
         """Whether the page of an item has to be taken from its response."""
-        ask = self._asks() if self._asks is not None else None
-        return ask is not None and ask(item)
+        reader = self._reader() if self._reader is not None else None
+        return reader is not None and reader.needs_response(item)
 
-    def note_origin(self, item: Any, response: Response, *, is_alone: bool) -> None:
+    def own_page(self, item: Any, response: Response) -> tuple[str | None, bool]:
+        """The URL of an item, as the index knows it, and whether its HTML is the response."""
+        reader = self._reader() if self._reader is not None else None
+        return reader.own_page(item, response) if reader is not None else (None, False)
+
+    def note_origin(self, item: Any, origin: Origin) -> None:
         """Note the origin of an item."""
         key = id(item)
         # There is no signal when a pipeline replaces an item: then it goes with the response.
-        of_response = ref(response, lambda _: self._noted.pop(key, None))
-        self._noted[key] = item, of_response, is_alone
+        of_response = ref(origin.response, lambda _: self._noted.pop(key, None))
+        self._noted[key] = item, of_response, origin[1:]
 
     def find_origin(self, item: Any) -> Origin | None:
         """The origin of an item; None if it has none, or a pipeline has replaced the item."""
-        _, of_response, is_alone = self._noted.get(id(item), (None, None, False))
-        response = of_response() if of_response is not None else None
-        return Origin(response, is_alone) if response is not None else None
+        if id(item) not in self._noted:
+            return None
+        _, of_response, facts = self._noted[id(item)]
+        response = of_response()
+        return Origin(response, *facts) if response is not None else None
 
     def forget_item(self, item: Any) -> None:
         """Forget an item that has passed all pipelines, or was dropped."""
@@ -165,6 +196,9 @@ class _Turn:
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
         self._items = 0
+        self._holds_body = False  # whether an item before holds the body of the response
+        # URLs → the values of the first item that has it, before pipelines change them
+        self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
 
     @property
     def has_items(self) -> bool:
@@ -180,11 +214,31 @@ class _Turn:
             self._held.append(found)
             return
         yield from self.end()
-        self._origins.note_origin(found, self._response, is_alone=self._items == 1)
+        self._note_origin(found)
         yield found
 
     def end(self) -> Iterator[Any]:
         while self._held and self._origins is not None:
             item = self._held.pop()
-            self._origins.note_origin(item, self._response, is_alone=self._items == 1)
+            self._note_origin(item)
             yield item
+
+    def _note_origin(self, item: Any) -> None:
+        assert self._origins is not None
+        shared = None
+        url, holds_body = self._origins.own_page(item, self._response)
+        if url is not None:
+            values = dict(ItemAdapter(item))
+            first, shared = self._urls.setdefault(url, (values, SharedUrl()))
+            shared.is_shared |= not _are_equal(first, values)
+        holds_same = holds_body and self._holds_body
+        self._holds_body |= holds_body
+        origin = Origin(self._response, self._items == 1, holds_same, shared)
+        self._origins.note_origin(item, origin)
+
+
+def _are_equal(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    try:
+        return left is right or left == right
+    except Exception:  # as of arrays of numpy
+        return False

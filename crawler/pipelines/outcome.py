@@ -114,7 +114,11 @@ class Outcome:
             logger.warning("No page was checked: %s", reason)
         for missing, number in self.missing.most_common():
             if missing is not None:
-                logger.info("Unchecked: %s that %s", counted(number, "item"), _REASONS[missing][0])
+                logger.info(
+                    "Unchecked: %s that %s. To have them checked, %s",
+                    counted(number, "item"),
+                    *_REASONS[missing],
+                )
         if self.is_nothing_checked:
             ((missing, number), *_) = self.missing.most_common(1)
             reason, remedy = _REASONS[missing]

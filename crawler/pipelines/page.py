@@ -95,12 +95,24 @@ class PageReader:
         page, _ = self._read_own(item)
         return not (page.url and page.has_content) or self._is_field(page)
 
+    def own_page(self, item: Any, response: Response) -> tuple[str | None, bool]:
+        """The URL of an item, as the index knows it, and whether its HTML is the response."""
+        url = url_of(value_of(item, self._config.url_field))
+        url = resolved(response.url, url) if url else None
+        html = self._html_of(value_of(item, self._config.html_field))
+        holds_body = isinstance(response, TextResponse) and html in (response.body, response.text)
+        return self._config.identity(url) if url else None, holds_body
+
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item with this origin."""
         page, wrong = self._read_own(item)
         for name in fields_of(self._config.prefer):
             if name not in page.fields:
                 self._tell_of_no_number(item, name)
+        holds_same = origin is not None and origin.holds_same and page.text is None
+        if holds_same and self._config.page != "item":
+            page.missing = Missing.LISTING
+            return page
         needs = self._config.page == "response" or not (page.url and page.has_content)
         needs = needs or self._is_field(page)
         if self._config.page != "item" and needs and origin is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import weakref
@@ -19,6 +20,7 @@ from scrapy.utils.test import get_crawler
 from crawler.addon import Addon
 from crawler.dedup import ConfigError, DedupConfig, Verdict
 from crawler.pipelines import ExactDuplicate, feeds, resetting
+from crawler.pipelines.dropping import DroppedPage
 from crawler.pipelines.log_format import BriefLogFormatter
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
 from crawler.pipelines.page import Missing, PageReader
@@ -199,7 +201,7 @@ async def test_the_response_says_what_an_item_would(open_bench):
     head = f'<link rel="canonical" href="{URL}"><title>A'
     body = PAGE.replace("<title>A", head).encode()
     copy, item = HtmlResponse("https://a.example/print", body=body), {"title": 1}
-    bench.pipeline.origins.note_origin(item, copy, is_alone=True)
+    bench.pipeline.origins.note_origin(item, Origin(copy, is_alone=True))
     tag = (await bench.process(item))["dedup"]
     assert (tag["kind"], item.keys()) == ("unique", {"title", "dedup"})
     tag = (await bench.process({"url": URL, "text": ARTICLE}))["dedup"]
@@ -209,7 +211,7 @@ async def test_the_response_says_what_an_item_would(open_bench):
 def test_no_response_is_held_longer_than_its_items_live():
     """Nor is an item that never came to an end, as one that another pipeline replaced."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of_crawl(crawler, reader.needs_response), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader), OriginTracker(crawler)
     page, item = response(), {"title": 1}
     assert list(tracker.process_spider_output(page, [Request(URL), item]))[1] is item
     found = origins.find_origin(item)
@@ -223,10 +225,46 @@ def test_no_response_is_held_longer_than_its_items_live():
     assert not origins._noted
 
 
+def coloured(**values: Any) -> list[dict[str, Any]]:
+    return [{"url": URL, **values, "colour": colour} for colour in ("red", "green")]
+
+
+@pytest.mark.parametrize(
+    ("items", "settings", "kept"),
+    [
+        (coloured(text=ARTICLE), {}, 2),
+        ([{"url": f"{URL}#{n}", "html": f"<p id={n}>{ARTICLE}"} for n in (1, 2)], {}, 2),
+        ([{"url": f"{URL}?{n}", "html": response().text} for n in (1, 2)], {}, 2),
+        ([{"url": f"{URL}?{n}", "text": ARTICLE} for n in (1, 2)], {}, 1),
+        ([{"url": URL, "text": ARTICLE}] * 2, {}, 1),
+        (coloured(text=ARTICLE), {"page": "item"}, 1),
+    ],
+)
+@pytest.mark.parametrize("first", ["first", "second", "none"])
+async def test_items_of_one_response_with_one_page(open_bench, items, settings, kept, first):
+    """Variants of a product are all kept, or all dropped with their page; in any order.
+
+    The same item twice is a repetition, and what has a URL and a text of its own is a page.
+    """
+    bench, crawler = await open_bench(**settings), get_crawler()
+    bench.pipeline.origins = Origins.of_crawl(crawler, bench.pipeline.texts.reader)
+    if first == "none":
+        await bench.process({"url": "https://b.example/", "text": ARTICLE})
+    page, passed = response(), []
+    tracker = OriginTracker(crawler)
+    found = list(tracker.process_spider_output(page, [dict(item) for item in items]))
+    for item in found if first == "first" else found[::-1]:
+        with contextlib.suppress(ExactDuplicate, DroppedPage):
+            passed.append(await bench.process(item))
+    holds_body = "html" in items[0] and "?" in items[0]["url"]
+    assert len(passed) == (holds_body if first == "none" else kept)
+    assert sum("dedup" in item for item in passed) == (first != "none")
+
+
 async def test_an_item_waits_for_the_next_one_only():
     """Requests pass at once, items in their order, and none is lost when a callback fails."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of_crawl(crawler, reader.needs_response), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader), OriginTracker(crawler)
     page, first, second, request = response(), {"n": 1}, {"n": 2}, Request(URL)
 
     async def callback(*results: Any) -> Any:
