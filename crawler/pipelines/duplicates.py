@@ -273,6 +273,10 @@ class DuplicatePipeline:
             if url and found is not None and page.missing is None and self._index is not None:
                 main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
+                if origin is not None:
+                    self.texts.reader.tell_other(item, page, found, origin.response)
+                    if page.missing is not None:
+                        return Verdict(Kind.UNCHECKED, url)
                 if template is not None and main is not None:
                     template.observe(main, url)
                 self._complete_page(page)

@@ -9,6 +9,8 @@ from weakref import WeakKeyDictionary, ref
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
 
+from .carried import Siblings
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -54,26 +56,6 @@ class Origin(NamedTuple):
 def is_switched_off(response: Response) -> bool:
     """Whether the request of a response says that its items are not checked."""
     return response.request is not None and response.request.meta.get(OFF) is False
-
-
-def is_carried(item: Any, request: Request) -> bool:
-    """Whether an item, or what it was copied from, came along with the request of its response.
-
-    >>> item = {"title": "Tea"}
-    >>> request = Request("http://a/reviews", cb_kwargs={"item": item})
-    >>> is_carried(item, request), is_carried(item | {"stars": 5}, request), is_carried({}, request)
-    (True, True, False)
-    """
-    carried = (*request.cb_kwargs.values(), *request.meta.values())
-    held = (one.item if hasattr(one, "load_item") else one for one in carried)  # of a loader
-    return any(one is item or _is_copied(one, item) for one in held if ItemAdapter.is_item(one))
-
-
-def _is_copied(one: Any, item: Any) -> bool:
-    """Whether an item has all values of another: the same objects, as a shallow copy has."""
-    copied = ItemAdapter(item)
-    given = [(name, value) for name, value in ItemAdapter(one).items() if value is not None]
-    return bool(given) and all(copied.get(name) is value for name, value in given)
 
 
 class ItemReader(Protocol):
@@ -196,6 +178,7 @@ class _Turn:
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
         self._items = 0
+        self._siblings = Siblings()
         self._holds_body = False  # whether an item before holds the body of the response
         # URLs → the values of the first item that has it, before pipelines change them
         self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
@@ -205,8 +188,12 @@ class _Turn:
         return self._items > 0
 
     def take(self, found: Any) -> Iterator[Any]:
-        # Most results are requests, and is_item() takes long for them.
-        if self._origins is None or isinstance(found, Request) or not ItemAdapter.is_item(found):
+        if isinstance(found, Request):
+            if self._origins is not None:
+                self._siblings.note_request(found)
+            yield found
+            return
+        if self._origins is None or not ItemAdapter.is_item(found):
             yield found
             return
         self._items += 1

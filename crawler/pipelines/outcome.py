@@ -65,6 +65,10 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         "were begun on another page than their response, and have no URL of it",
         f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
+    Missing.OTHER_TEXT: (
+        "have texts that the main text of their response does not have",
+        f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
+    ),
     None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),
 }
 

@@ -22,8 +22,10 @@ from ..dedup.scopes import field_scope
 from ..extractor import Tree
 from ..files import is_file
 from ..items import Page, reader_of, value_of
+from .carried import find_begun
+from .item_texts import contains, is_from, words_of
 from .notices import Notices, held_instead
-from .origins import Origin, is_carried
+from .origins import Origin
 from .values import is_blank, is_plain_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
@@ -41,6 +43,7 @@ class Missing(StrEnum):
     NOT_HTML = "not_html"  # the response is no HTML
     OTHER_URL = "other_url"  # the item's URL differs from its response's
     OTHER_PAGE = "other_page"  # the item was begun on another page, and has no URL of its response
+    OTHER_TEXT = "other_text"  # the main text of the response has no text of the item
 
 
 @dataclass(slots=True)
@@ -51,7 +54,8 @@ class ItemPage:
     that this package extracted earlier. If the page is `of_response`, only the verdict is written
     into the item. ``document`` is the parsed ``html``, if it was parsed. ``scope`` is the item's
     value of the field that ``DEDUP_SCOPE`` names, and ``fields`` its numbers in the fields that
-    ``DEDUP_PREFER`` names.
+    ``DEDUP_PREFER`` names. If the item was ``begun`` on another page, its main text must have one
+    of these texts.
     """
 
     url: str = ""
@@ -67,6 +71,7 @@ class ItemPage:
     document: Document | None = None
     scope: str | None = None
     fields: Mapping[str, float] = field(default_factory=dict)
+    begun: frozenset[str] | None = None
 
     @property
     def has_content(self) -> bool:
@@ -128,6 +133,21 @@ class PageReader:
             self._count(f"dedup/wrong_type/{name}")
         self._tell_of_missing(item, page)
         return page
+
+    def tell_other(
+        self, item: Any, page: ItemPage, found: MainText | str, response: Response
+    ) -> None:
+        """Note if an item is not of the page of its response, which has this main text."""
+        text = found if isinstance(found, str) else f"{found.heading}\n{found.text}"
+        if page.begun is not None:
+            words = words_of(text, None)
+            if not any(contains(words, one) for one in page.begun):
+                page.missing = Missing.OTHER_PAGE
+            return
+        if page.of_response and self._config.page == "auto" and isinstance(response, HtmlResponse):
+            title = response.css("title").get("") if isinstance(found, str) else found.title
+            if not is_from(item, f"{title}\n{text}", response):
+                page.missing = Missing.OTHER_TEXT
 
     def checked_urls(self, item: Any, response: Response | None) -> list[str]:
         """The URLs under which the page of an item may have been checked."""
@@ -218,8 +238,10 @@ class PageReader:
             if self._config.page == "auto":
                 return Missing.OTHER_URL
             page.url = ""
-        if not page.url and self._config.page == "auto" and self._is_of_other(item, response):
-            return Missing.OTHER_PAGE
+        if not page.url and self._config.page == "auto":
+            page.begun = self._find_begun(item, response)
+            if page.begun is not None and not page.begun:
+                return Missing.OTHER_PAGE
         page.url = (resolved(response.url, page.url) if page.url else None) or response.url
         page.text = page.main = None
         page.of_response = True
@@ -248,19 +270,17 @@ class PageReader:
             own += [response.request.url, *response.request.meta.get("redirect_urls", ())]
         return identity(here) in map(identity, own)
 
-    def _is_of_other(self, item: Any, response: Response) -> bool:
-        """Whether an item without a URL was begun on another page, and only completed on this.
-
-        Then it came with the request, or it has the URL of the page that led to this one.
-        """
+    def _find_begun(self, item: Any, response: Response) -> frozenset[str] | None:
+        """The texts of an item without a URL that was begun on another page; None if on this."""
         texts = filter(None, map(url_of, ItemAdapter(item).values()))
         urls = [text for text in texts if "/" in text and len(text.split()) == 1]
         if response.request is None or any(self._is_of(response, url) for url in urls):
-            return False
-        if is_carried(item, response.request):
-            return True
+            return None
         identity, referer = self._config.identity, response.request.headers.get("Referer")
-        return referer is not None and identity(referer.decode("latin-1")) in map(identity, urls)
+        is_named = referer is not None and identity(referer.decode("latin-1")) in map(
+            identity, urls
+        )
+        return find_begun(item, response.request, is_named=is_named)
 
     def _fill_from(self, page: ItemPage, response: Response) -> None:
         if is_plain_text(response):

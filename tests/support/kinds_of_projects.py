@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.linkextractors import LinkExtractor
 from scrapy.loader import ItemLoader
 from scrapy.spiders import CrawlSpider, Rule
+
+from tests.support.texts import article, text
 
 PAGES = 6  # /0 to /5, of which /1 repeats /0
 SETTINGS: dict[str, Any] = {
@@ -165,6 +168,96 @@ class Completed(Pages):
         yield item
 
 
+class Directory(Pages):
+    """Items that are begun on a list, with a title and a label, and completed on their pages."""
+
+    name = "directory"
+
+    async def start(self):
+        yield scrapy.Request(f"{self.url}/")
+
+    def parse(self, response):
+        for number, link in enumerate(response.css("a")[:PAGES]):
+            item = {"title": f"PAGE {max(number, 1)}", "label": "Green tea", "rank": number}
+            yield response.follow(link, self.complete, cb_kwargs={"item": item}, priority=-number)
+
+    def complete(self, response, item):
+        item["words"] = len(response.css("p::text").get().split())
+        yield item
+
+
+class DirectoryByValues(Directory):
+    """The same, but what the list says comes along in a partial function."""
+
+    name = "directory_by_values"
+
+    def parse(self, response):
+        for number, link in enumerate(response.css("a")[:PAGES]):
+            complete = partial(self.complete, title=f"Page {max(number, 1)}", label="Green tea")
+            yield response.follow(link, complete, priority=-number)
+
+    def complete(self, response, title, label):
+        yield {"title": title, "label": label}
+
+
+class CompletedByValues(Completed):
+    """Only the title comes along, in one way or another."""
+
+    name = "completed_by_values"
+
+    def parse(self, response):
+        number, title = int(response.url.rpartition("/")[2]), response.css("title::text").get()
+        callbacks = (self.complete, partial(self.complete, title=title),
+                     lambda answer: self.complete(answer, title))  # fmt: skip
+        given = {"cb_kwargs": {"title": title}} if number % 3 == 0 else {}
+        other = response.urljoin("/other")
+        yield scrapy.Request(other, callbacks[number % 3], dont_filter=True, **given)
+
+    def complete(self, response, title):
+        yield {"product": title.upper(), "reviews": response.css("p::text").getall()}
+
+
+class Reviews(Directory):
+    """A list of links to pages that say the same for all."""
+
+    name = "reviews"
+
+    def parse(self, response):
+        for number in range(PAGES):
+            kwargs = {"title": f"Page {number}"}
+            yield response.follow("/other", self.complete, dont_filter=True, cb_kwargs=kwargs)
+
+    def complete(self, response, title):
+        yield {"title": title, "reviews": response.css("p::text").getall()}
+
+
+class Rendered(Pages):
+    """Pages whose responses say nothing of what a browser makes of them."""
+
+    name = "rendered"
+
+    async def start(self):
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/app/{number}")
+
+    def parse(self, response):
+        rendered = scrapy.Selector(text=f"<h1>Tea {response.url[-1]}</h1>")
+        yield {"title": rendered.css("h1::text").get(), "url": response.url}
+
+
+class Fetching(Pages):
+    """Items that hold the text of a page that their callback fetches, and a line of their own."""
+
+    name = "fetching"
+
+    async def start(self):
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/other?{number}", cb_kwargs={"number": number})
+
+    async def parse(self, response, number):
+        yield {"reviews": response.css("p::text").get(), "of": text(article(90 + number, 40))}
+
+
 class Twice(Returned):
     """Two listings with the same links, as scrapy-redis' own example has: each page comes twice."""
 
@@ -216,7 +309,8 @@ class Csv(Returned):
 
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
-    Rows, Elsewhere, Completed, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
+    Rows, Elsewhere, Completed, Directory, DirectoryByValues, CompletedByValues, Reviews, Rendered,
+    Fetching, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
 )  # fmt: skip
 
 

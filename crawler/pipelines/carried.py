@@ -1,0 +1,113 @@
+"""What a request carries from the page that yielded it: items are begun there."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from itemadapter import ItemAdapter
+
+from .item_texts import PROSE, contains, texts_in
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+CARRIED: Final = "dedup_carried"
+"""Key in a request's meta: the texts it carries, and what is known about its siblings."""
+
+# Keys of a meta in which Scrapy puts texts.
+_OF_SCRAPY: Final = frozenset({CARRIED, "bindaddress", "download_slot", "link_text", "proxy"})
+
+
+class Siblings:
+    """The requests that one callback has yielded for one response.
+
+    Those for another callback are no siblings. A list begins several items, each with texts of its
+    own, and completes each on its own page: their requests are siblings. A product's request for
+    its reviews has none.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Any, dict[str, Any]] = {}
+
+    def note_request(self, request: Request) -> None:
+        """Note in a request what it carries now: the callback will change the items."""
+        texts = texts_in(*_carried(request))
+        if not texts:
+            request.meta.pop(CARRIED, None)  # of the response's request
+            return
+        shared = {"count": 0, "texts": sorted(texts)}
+        # All siblings have this very dict, so the first learns of the others; it can be pickled.
+        siblings = self._known.setdefault(_code_of(request.callback), shared)
+        siblings["count"] += 1
+        siblings["texts"] = [text for text in siblings["texts"] if text in texts]
+        request.meta[CARRIED] = {"texts": sorted(texts), "siblings": siblings}
+
+
+def find_begun(item: Any, request: Request, *, is_named: bool) -> frozenset[str] | None:
+    """The texts of an item that was begun on another page than the response of `request`.
+
+    None if it was not. If one of the texts is in that response, it is the item's page all the same:
+    a list had told the item's title. `is_named` says that the item names the other page.
+    """
+    is_whole = is_named or is_carried(item, request)
+    carried = request.meta.get(CARRIED)
+    if carried is None:
+        if request.meta.get("is_start_request") and is_whole:
+            return texts_in(item) & texts_in(*_carried(request))
+        return frozenset() if is_whole else None
+    held = texts_in(item)
+    texts = {text for text in carried["texts"] if _is_held(text, held)}
+    if carried["siblings"]["count"] == 1:
+        return frozenset() if texts or is_whole else None
+    # What all have is a label, such as a category, unless it is long.
+    labels = {text for text in carried["siblings"]["texts"] if len(text.split()) < PROSE}
+    return frozenset(texts - labels) if is_whole or texts - labels else None
+
+
+def _is_held(text: str, held: Collection[str]) -> bool:
+    """Whether an item holds a text; one of several words also as a part of another."""
+    return text in held or (" " in text and any(contains(one, text) for one in held))
+
+
+def is_carried(item: Any, request: Request) -> bool:
+    """Whether an item, or what it was copied from, came along with the request of its response.
+
+    >>> from scrapy import Request
+    >>> item = {"title": "Tea"}
+    >>> request = Request("http://a/reviews", cb_kwargs={"item": item})
+    >>> is_carried(item, request), is_carried(item | {"stars": 5}, request), is_carried({}, request)
+    (True, True, False)
+    """
+    carried = _carried(request)
+    held = (one.item if hasattr(one, "load_item") else one for one in carried)  # of a loader
+    return any(one is item or _is_copied(one, item) for one in held if ItemAdapter.is_item(one))
+
+
+def _is_copied(one: Any, item: Any) -> bool:
+    """Whether an item has all values of another: the same objects, as a shallow copy has."""
+    copied = ItemAdapter(item)
+    given = [(name, value) for name, value in ItemAdapter(one).items() if value is not None]
+    return bool(given) and all(copied.get(name) is value for name, value in given)
+
+
+def _carried(request: Request) -> Iterator[Any]:
+    """The values that a request brings to its callback."""
+    yield from request.cb_kwargs.values()
+    yield from (value for name, value in request.meta.items() if name not in _OF_SCRAPY)
+    callback: Any = request.callback
+    while isinstance(callback, partial):
+        yield from callback.args
+        yield from callback.keywords.values()
+        callback = callback.func
+    if getattr(callback, "__name__", "") == "<lambda>":
+        yield from callback.__defaults__ or ()
+        yield from inspect.getclosurevars(callback).nonlocals.values()
+
+
+def _code_of(callback: Any) -> Any:
+    while isinstance(callback, partial):
+        callback = callback.func
+    return getattr(callback, "__code__", callback)

@@ -1,0 +1,95 @@
+"""The texts in an item, and whether a page has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from itemadapter import ItemAdapter
+
+from ..chrome.main_text import UNSPACED
+
+if TYPE_CHECKING:
+    from scrapy.http import HtmlResponse
+
+PROSE: Final = 8  # words from which a text is no name, label or constant
+_WORDS: Final = 12  # of longer texts, their beginning
+_MOST: Final = 50  # texts of an item
+_DEEP: Final = 4  # lists and items within each other
+_SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
+_WORD: Final = re.compile(r"\w+")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+
+
+def texts_in(*values: Any) -> frozenset[str]:
+    """The beginnings of the texts in values, as words; no URLs, numbers and codes.
+
+    >>> sorted(texts_in({"title": "Green  Tea", "link": "http://a/b", "tags": ["Hot!", "en", "7"]}))
+    ['green tea', 'hot']
+    """
+    return frozenset(islice(_find_texts(values, _DEEP), _MOST))
+
+
+def _find_texts(value: Any, deep: int) -> Iterator[str]:
+    if isinstance(value, str):
+        words = words_of(value)
+        is_long = len(words) >= _SHORT or UNSPACED.search(words)
+        is_url = "/" in value and len(value.split()) == 1
+        if is_long and not is_url and _LETTER.search(words):
+            yield words
+        return
+    if not deep:
+        return
+    if hasattr(value, "load_item"):  # a loader, which fills its item in the end
+        yield from _find_texts([value.item, getattr(value, "_values", None)], deep)
+        return
+    if isinstance(value, Mapping):
+        inner: Iterable[Any] = value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        inner = value
+    elif ItemAdapter.is_item(value):
+        inner = ItemAdapter(value).values()
+    else:
+        return
+    for one in inner:
+        yield from _find_texts(one, deep - 1)
+
+
+def words_of(text: str, most: int | None = _WORDS) -> str:
+    """The first words of a text, None: all, without punctuation and capital letters."""
+    return " ".join(match[0] for match in islice(_WORD.finditer(text.casefold()), most))
+
+
+def contains(text: str, words: str) -> bool:
+    """Whether a text has these words in a row; both are as of :func:`words_of`.
+
+    >>> contains("a cup of green tea", "green tea"), contains("a steam engine", "tea")
+    (True, False)
+    """
+    if UNSPACED.search(words):
+        return words in text
+    return f" {words} " in f" {text} "
+
+
+def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
+    """Whether an item can be from a page: `text` is its main text with title and heading.
+
+    It is not if none of its texts is there, as where a browser has rendered the page, or if a long
+    one is nowhere in the response.
+    """
+    held, found = texts_in(item), frozenset(words_of(text, None).split())
+    strange = [one for one in held if not _is_mostly_in(one, found)]
+    if not strange:
+        return True
+    if len(strange) == len(held):
+        return False
+    long = [one for one in strange if len(one.split()) >= PROSE]
+    body = response.text.casefold() if long else ""
+    return all(_is_mostly_in(one, body) for one in long)
+
+
+def _is_mostly_in(words: str, found: Container[str]) -> bool:
+    own = set(words.split())
+    return 2 * sum(word in found for word in own) >= len(own)
