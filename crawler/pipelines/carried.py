@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,7 +104,9 @@ def _carried(request: Request) -> Iterator[Any]:
         callback = callback.func
     if getattr(callback, "__name__", "") == "<lambda>":
         yield from callback.__defaults__ or ()
-        yield from inspect.getclosurevars(callback).nonlocals.values()
+        for cell in callback.__closure__ or ():
+            with suppress(ValueError):  # the variable has no value yet
+                yield cell.cell_contents
 
 
 def _code_of(callback: Any) -> Any:

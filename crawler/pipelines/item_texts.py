@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ PROSE: Final = 8  # words from which a text is no name, label or constant
 _WORDS: Final = 12  # of longer texts, their beginning
 _MOST: Final = 50  # texts of an item
 _DEEP: Final = 4  # lists and items within each other
+_BROAD: Final = 200  # values of one of them
 _SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
 _WORD: Final = re.compile(r"\w+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
@@ -29,7 +31,10 @@ def texts_in(*values: Any) -> frozenset[str]:
     >>> sorted(texts_in({"title": "Green  Tea", "link": "http://a/b", "tags": ["Hot!", "en", "7"]}))
     ['green tea', 'hot']
     """
-    return frozenset(islice(_find_texts(values, _DEEP), _MOST))
+    found = set[str]()
+    with suppress(Exception):  # of a type that fails: what it carries is not known
+        found.update(islice(_find_texts(values, _DEEP), _MOST))
+    return frozenset(found)
 
 
 def _find_texts(value: Any, deep: int) -> Iterator[str]:
@@ -53,7 +58,7 @@ def _find_texts(value: Any, deep: int) -> Iterator[str]:
         inner = ItemAdapter(value).values()
     else:
         return
-    for one in inner:
+    for one in islice(inner, _BROAD):
         yield from _find_texts(one, deep - 1)
 
 
@@ -79,8 +84,9 @@ def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
     It is not if none of its texts is there, as where a browser has rendered the page, or if a long
     one is nowhere in the response.
     """
-    held, found = texts_in(item), frozenset(words_of(text, None).split())
-    strange = [one for one in held if not _is_mostly_in(one, found)]
+    held, words = texts_in(item), words_of(text, None)
+    found = frozenset(words.split())
+    strange = [one for one in held if not (_is_mostly_in(one, found) or contains(words, one))]
     if not strange:
         return True
     if len(strange) == len(held):

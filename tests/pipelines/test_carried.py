@@ -1,0 +1,191 @@
+"""Items that were begun on another page than the one that completes them."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+from scrapy.http import HtmlResponse, Request
+from scrapy.loader import ItemLoader
+from scrapy.utils.test import get_crawler
+
+from crawler.chrome import strip_chrome
+from crawler.dedup import DedupConfig
+from crawler.pipelines.item_texts import is_from
+from crawler.pipelines.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.page import Missing, PageReader
+from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
+
+URLS = "https://a.example/1", "https://a.example/2"
+
+
+@dataclass
+class Thing:
+    name: str
+    stars: int = 0
+
+
+def complete(response: Any, **values: Any) -> Any:
+    return values
+
+
+def parse(*requests: Request, url: str = "https://a.example/") -> list[Request]:
+    """The requests that a callback yields, as the add-on passes them on."""
+    crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
+    origins = Origins.of_crawl(crawler, reader)
+    passed = OriginTracker(crawler).process_spider_output(HtmlResponse(url), requests)
+    assert origins is not None
+    return list(passed)  # type: ignore[arg-type]
+
+
+def judge(item: Any, request: Request, body: str) -> Missing | None:
+    """Why the response of a request is not an item's page; None if it is."""
+    reader = PageReader(DedupConfig(), lambda name: None)
+    response = HtmlResponse(request.url, body=body.encode(), request=request)
+    page = reader.read(item, Origin(response, is_alone=True))
+    if page.missing is None:
+        reader.tell_other(item, page, strip_chrome(body), response)
+    return page.missing
+
+
+TEA = html(ARTICLE).replace("<p>", "<h1>Green tea</h1><p>", 1)
+CUP = html(OTHER).replace("<p>", "<h1>A cup</h1><p>", 1)
+EMPTY = html("No reviews yet. Be the first to write one.")
+
+
+def carry(way: str, url: str, name: str) -> tuple[Request, Any]:
+    """A request that brings a name along, and the item that its callback makes of it."""
+    loader, thing = ItemLoader(item={}), Thing(name)
+    loader.add_value("name", name)
+    if way == "loader":
+        request = Request(url, meta={"loader": loader})
+        return request, loader.load_item
+    given: dict[str, Any] = {
+        "item": {"cb_kwargs": {"item": {"name": name}}},
+        "nested": {"meta": {"data": {"product": {"names": [name]}}}},
+        "dataclass": {"meta": {"thing": thing}},
+        "value": {"cb_kwargs": {"name": name}},
+        "partial": {"callback": partial(complete, name=name)},
+        "lambda": {"callback": lambda response: complete(response, name=name)},
+    }[way]
+    made = {
+        "item": lambda: {**given["cb_kwargs"]["item"], "price": "7 Euro"},
+        "dataclass": lambda: thing,
+    }
+    return Request(url, **given), made.get(way, lambda: {"title": f"{name.upper()} (new)"})
+
+
+WAYS = ["item", "nested", "dataclass", "value", "partial", "lambda", "loader"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_product_page_begins(way: str) -> None:
+    """Its only request of a kind leads to reviews, prices or the like, whatever they say."""
+    request, make = carry(way, URLS[0], "Green tea")
+    passed = parse(request, Request(URLS[1], parse, cb_kwargs={"name": "Green tea"}))
+    for body in EMPTY, TEA:
+        assert judge(make(), passed[0], body) is Missing.OTHER_PAGE
+    assert judge({"title": "No reviews yet"}, passed[0], EMPTY) is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_list_begins(way: str) -> None:
+    """Each request of a kind leads to the page of an item, if that page says so."""
+    (first, make), (second, make_second) = (
+        carry(way, url, name) for url, name in zip(URLS, ("Green tea", "A cup"), strict=True)
+    )
+    passed = parse(first, second)
+    if way == "dataclass":
+        make().stars = 5
+    assert judge(make(), passed[0], TEA) is None
+    assert judge(make_second(), passed[1], CUP) is None
+    assert judge(make(), passed[0], EMPTY) is Missing.OTHER_PAGE
+    assert judge(make(), passed[0], CUP) is Missing.OTHER_PAGE
+
+
+def test_what_the_callback_adds_is_not_the_list_s() -> None:
+    """What counts is what the item had when the list was read."""
+    items = [{"name": name} for name in ("Green tea", "A cup")]
+    requests = [Request(url, meta={"item": one}) for url, one in zip(URLS, items, strict=True)]
+    passed = parse(*requests)
+    items[0]["reviews"] = "No reviews yet."
+    assert judge(items[0], passed[0], EMPTY) is Missing.OTHER_PAGE
+
+
+def test_a_label_of_all() -> None:
+    """A category that all requests bring along begins no item; a description does."""
+    for label, missing in ("Hot drinks", None), (ARTICLE, Missing.OTHER_PAGE):
+        passed = parse(*(Request(url, cb_kwargs={"of": label}) for url in URLS))
+        assert judge({"title": "A cup", "of": label}, passed[1], CUP) is missing
+    (alone,) = parse(Request(URLS[0], cb_kwargs={"of": "Hot drinks"}))
+    assert judge({"title": "A cup", "of": "Hot drinks"}, alone, CUP) is Missing.OTHER_PAGE
+    (code,) = parse(Request(URLS[0], cb_kwargs={"lang": "en", "rank": "7"}))
+    assert judge({"title": "A cup", "lang": "en", "rank": "7"}, code, CUP) is None
+
+
+def test_requests_that_are_stored_or_made_again() -> None:
+    """What is known of a request goes with it to a queue on disk, and to its redirects."""
+    requests = [
+        Request(url, cb_kwargs={"name": name})
+        for url, name in zip(URLS, ("Tea", "A cup"), strict=True)
+    ]
+    first, second = parse(*requests)
+    moved = first.replace(url="https://a.example/moved")
+    stored = second.replace(meta=pickle.loads(pickle.dumps(second.meta)))
+    assert judge({"title": "Tea"}, moved, TEA.replace("Green tea", "Tea")) is None
+    assert judge({"title": "A cup"}, stored, CUP) is None
+    # A request with the meta of that response is one of its own kind.
+    (third,) = parse(Request(URLS[1], meta={**stored.meta, "item": {"title": "A cup"}}))
+    assert judge({"title": "A cup"}, third, CUP) is Missing.OTHER_PAGE
+    (bare,) = parse(Request(URLS[1], meta=dict(stored.meta)))
+    assert judge({"title": "A cup"}, bare, CUP) is None
+
+
+class Broken(dict[str, str]):
+    def values(self) -> Any:
+        raise ValueError("no values")
+
+
+def test_no_request_is_lost_for_what_it_carries() -> None:
+    """Neither a broken mapping nor a variable that has no value yet makes the callback fail."""
+
+    def callback(response: Any) -> Any:
+        return complete(response, name=later)
+
+    callback.__name__ = "<lambda>"
+    requests = [Request(URLS[0], meta={"data": Broken()}), Request(URLS[1], callback)]
+    assert parse(*requests) == requests
+    assert judge(Broken(name="Green tea"), requests[0], TEA) is None
+    later = "Green tea"
+
+
+def test_items_that_the_start_brings() -> None:
+    """Rows of a file, say, each with its page: that has to say so."""
+    row = {"name": "Green tea"}
+    request = Request(URLS[0], meta={"is_start_request": True, "row": row})
+    assert judge(row, request, TEA) is None
+    assert judge(row, request, EMPTY) is Missing.OTHER_PAGE
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"title": "Green tea"}, True),
+        ({"title": "GREEN  TEA!", "source": "My shop"}, True),
+        ({"price": 7, "at": "https://b.example/a", "lang": "en"}, True),
+        ({"title": "Ten cups"}, False),
+        ({"title": "Green tea", "of": OTHER}, False),
+        ({"title": "Green tea", "of": ARTICLE}, True),
+        ({"title": "Green tea", "of": "all of this here is in the script of the page"}, True),
+        ({"title": "绿茶"}, True),
+        ({"title": "红茶"}, False),
+    ],
+)
+def test_items_with_texts_from_elsewhere(item: dict[str, Any], expected: bool) -> None:
+    """A page has to have a text of its item, if there is one, and all that are long."""
+    script = "<script>'all of this here is in the script of the page'</script>"
+    response = HtmlResponse(URLS[0], body=TEA.replace("<p>", f"{script}<p>", 1).encode())
+    assert is_from(item, f"Green tea\n最好的绿茶和杯子\n{ARTICLE}", response) is expected
