@@ -21,6 +21,7 @@ _MOST: Final = 50  # texts of an item
 _DEEP: Final = 4  # lists and items within each other
 _BROAD: Final = 200  # values of one of them
 _SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
+_SCRIPT: Final = re.compile(r"<(script|style|template)\b.*?</\1", re.DOTALL | re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
@@ -81,8 +82,8 @@ def contains(text: str, words: str) -> bool:
 def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
     """Whether an item can be from a page: `text` is its main text with title and heading.
 
-    It is not if none of its texts is there, as where a browser has rendered the page, or if a long
-    one is nowhere in the response.
+    It is not if none of its texts is on the page, as where a browser renders it, or if a long one
+    is nowhere in the response.
     """
     held, words = texts_in(item), words_of(text, None)
     found = frozenset(words.split())
@@ -90,7 +91,9 @@ def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
     if not strange:
         return True
     if len(strange) == len(held):
-        return False
+        found = frozenset(words_of(_SCRIPT.sub(" ", response.text), None).split())
+        if not any(_is_mostly_in(one, found) for one in held):
+            return False
     long = [one for one in strange if len(one.split()) >= PROSE]
     body = response.text.casefold() if long else ""
     return all(_is_mostly_in(one, body) for one in long)

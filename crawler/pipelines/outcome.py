@@ -53,6 +53,10 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         "level, and no response that is their page",
         "set DEDUP_PAGE=item if it is the page's text",
     ),
+    Missing.ERROR: (
+        "come from a response with a status such as 404",
+        "set DEDUP_PAGE=response if that response is their page",
+    ),
     Missing.NOT_HTML: (
         "come from a response that is neither HTML nor text, PDF, Word or EPUB",
         "name a field that holds the text in DEDUP_TEXT_FIELD",

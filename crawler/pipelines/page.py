@@ -40,6 +40,7 @@ class Missing(StrEnum):
     FILE = "file"  # a PDF or the like in the field of the HTML
     LISTING = "listing"  # several items of one response
     SHORT_TEXT = "short_text"  # a text that may be a field, and no response to take the page from
+    ERROR = "error"  # the response has an error's status
     NOT_HTML = "not_html"  # the response is no HTML
     OTHER_URL = "other_url"  # the item's URL differs from its response's
     OTHER_PAGE = "other_page"  # the item was begun on another page, and has no URL of its response
@@ -232,6 +233,8 @@ class PageReader:
         if is_whole and self._config.page == "auto":  # it lacks a URL
             page.url = page.url or response.url
             return None
+        if self._config.page == "auto" and not 200 <= response.status < 300:
+            return Missing.ERROR
         if not isinstance(response, HtmlResponse) and not self._is_document(response):
             return Missing.NOT_HTML
         if page.url and not self._is_of(response, page.url):

@@ -180,12 +180,15 @@ def test_items_that_the_start_brings() -> None:
         ({"title": "Green tea", "of": OTHER}, False),
         ({"title": "Green tea", "of": ARTICLE}, True),
         ({"title": "Green tea", "of": "all of this here is in the script of the page"}, True),
+        ({"of": "Hot drinks"}, True),
+        ({"of": "Iced coffee"}, False),
         ({"title": "绿茶"}, True),
         ({"title": "红茶"}, False),
     ],
 )
 def test_items_with_texts_from_elsewhere(item: dict[str, Any], expected: bool) -> None:
     """A page has to have a text of its item, if there is one, and all that are long."""
-    script = "<script>'all of this here is in the script of the page'</script>"
-    response = HtmlResponse(URLS[0], body=TEA.replace("<p>", f"{script}<p>", 1).encode())
+    script = "<script>'Iced coffee', 'all of this here is in the script of the page'</script>"
+    body = TEA.replace("<p>", f"{script}<nav>Hot drinks</nav><p>", 1)
+    response = HtmlResponse(URLS[0], body=body.encode())
     assert is_from(item, f"Green tea\n最好的绿茶和杯子\n{ARTICLE}", response) is expected

@@ -186,6 +186,18 @@ def test_what_is_no_html_is_no_page():
     assert reader.read({"text": "Sold out"}, origin).missing is Missing.SHORT_TEXT
 
 
+@pytest.mark.parametrize(
+    ("status", "page", "missing"),
+    [(404, "auto", Missing.ERROR), (500, "auto", Missing.ERROR), (404, "response", None)],
+)
+def test_an_error_is_no_page(status, page, missing):
+    """Links that are broken are no copies of each other, although the server says the same."""
+    reader = PageReader(DedupConfig(page=page), lambda name: None)
+    answer = response().replace(status=status)
+    assert reader.read({"url": URL, "status": status}, Origin(answer, True)).missing is missing
+    assert reader.read({"url": URL, "text": OTHER}, Origin(answer, True)).missing is None
+
+
 def test_a_text_of_its_own_goes_before_a_plain_response():
     """In the field of the HTML that is a page's text only where the item has none."""
     reader = PageReader(DedupConfig(), lambda name: None)
