@@ -98,8 +98,8 @@ def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
         ("completed", "other_page", "begun on another page than their response"),
         ("completed_by_values", "other_page", "begun on another page than their response"),
         ("reviews", "other_page", "begun on another page than their response"),
-        ("rendered", "other_text", "have texts that the main text of their response does not have"),
-        ("fetching", "other_text", "have texts that the main text of their response"),
+        ("rendered", "other_text", "have no text that is in their response"),
+        ("fetching", "other_text", "or a long one that is not"),
         (
             "fields_only",
             "no_url",

@@ -70,7 +70,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
     Missing.OTHER_TEXT: (
-        "have texts that the main text of their response does not have",
+        "have no text that is in their response, or a long one that is not",
         f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
     None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),

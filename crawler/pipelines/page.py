@@ -141,7 +141,7 @@ class PageReader:
         """Note if an item is not of the page of its response, which has this main text."""
         text = found if isinstance(found, str) else f"{found.heading}\n{found.text}"
         if page.begun is not None:
-            words = words_of(text, None)
+            words = words_of(text)
             if not any(contains(words, one) for one in page.begun):
                 page.missing = Missing.OTHER_PAGE
             return
