@@ -8,11 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
+from scrapy.http import HtmlResponse
 
 from .item_texts import PROSE, contains, texts_in
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
 CARRIED: Final = "dedup_carried"
 """Key in a request's meta: the texts it carries, and what is known about its siblings."""
@@ -26,10 +28,12 @@ class Siblings:
 
     Those for another callback are no siblings. A list begins several items, each with texts of its
     own, and completes each on its own page: their requests are siblings. A product's request for
-    its reviews has none.
+    its reviews has none. A feed or the answer of an API is also a list, however short: it is not
+    the page of an item.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, response: Response) -> None:
+        self._is_list = not isinstance(response, HtmlResponse)
         self._known: dict[Any, dict[str, Any]] = {}
 
     def note_request(self, request: Request) -> None:
@@ -38,11 +42,11 @@ class Siblings:
         if not texts:
             request.meta.pop(CARRIED, None)  # of the response's request
             return
-        shared = {"count": 0, "texts": sorted(texts)}
+        known = {"count": 0, "shared": sorted(texts), "is_list": self._is_list}
         # All siblings have this very dict, so the first learns of the others; it can be pickled.
-        siblings = self._known.setdefault(_code_of(request.callback), shared)
+        siblings = self._known.setdefault(_code_of(request.callback), known)
         siblings["count"] += 1
-        siblings["texts"] = [text for text in siblings["texts"] if text in texts]
+        siblings["shared"] = [text for text in siblings["shared"] if text in texts]
         request.meta[CARRIED] = {"texts": sorted(texts), "siblings": siblings}
 
 
@@ -60,10 +64,11 @@ def find_begun(item: Any, request: Request, *, is_named: bool) -> frozenset[str]
         return frozenset() if is_whole else None
     held = texts_in(item)
     texts = {text for text in carried["texts"] if _is_held(text, held)}
-    if carried["siblings"]["count"] == 1:
+    siblings, labels = carried["siblings"], set[str]()
+    if siblings["count"] > 1:  # what all have is a label, such as a category, unless it is long
+        labels = {text for text in siblings["shared"] if len(text.split()) < PROSE}
+    elif not siblings["is_list"]:
         return frozenset() if texts or is_whole else None
-    # What all have is a label, such as a category, unless it is long.
-    labels = {text for text in carried["siblings"]["texts"] if len(text.split()) < PROSE}
     return frozenset(texts - labels) if is_whole or texts - labels else None
 
 

@@ -178,7 +178,7 @@ class _Turn:
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
         self._items = 0
-        self._siblings = Siblings()
+        self._siblings = Siblings(response)
         self._holds_body = False  # whether an item before holds the body of the response
         # URLs → the values of the first item that has it, before pipelines change them
         self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from scrapy.http import HtmlResponse, Request
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response
 from scrapy.loader import ItemLoader
 from scrapy.utils.test import get_crawler
 
@@ -32,11 +32,11 @@ def complete(response: Any, **values: Any) -> Any:
     return values
 
 
-def parse(*requests: Request, url: str = "https://a.example/") -> list[Request]:
+def parse(*requests: Request, kind: type[Response] = HtmlResponse) -> list[Request]:
     """The requests that a callback yields, as the add-on passes them on."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
     origins = Origins.of_crawl(crawler, reader)
-    passed = OriginTracker(crawler).process_spider_output(HtmlResponse(url), requests)
+    passed = OriginTracker(crawler).process_spider_output(kind("https://a.example/"), requests)
     assert origins is not None
     return list(passed)  # type: ignore[arg-type]
 
@@ -104,6 +104,15 @@ def test_what_a_list_begins(way: str) -> None:
     assert judge(make_second(), passed[1], CUP) is None
     assert judge(make(), passed[0], EMPTY) is Missing.OTHER_PAGE
     assert judge(make(), passed[0], CUP) is Missing.OTHER_PAGE
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_an_api_begins(way: str) -> None:
+    """What it answers is no page, so an item may be of the one that it leads to."""
+    request, make = carry(way, URLS[0], "Green tea")
+    (passed,) = parse(request, kind=JsonResponse)
+    assert judge(make(), passed, TEA) is None
+    assert judge(make(), passed, EMPTY) is Missing.OTHER_PAGE
 
 
 def test_what_the_callback_adds_is_not_the_list_s() -> None:
