@@ -27,6 +27,7 @@ from ..project import project_config
 from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failure
 from ..start_errors import mark_told, speak_plainly
 from ..wording import counted
+from .belonging import why_elsewhere
 from .chrome import MainTexts
 from .crawl.course import Course
 from .dropping import drop_reason
@@ -273,8 +274,8 @@ class DuplicatePipeline:
             if url and found is not None and page.missing is None and self._index is not None:
                 main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
-                if origin is not None:
-                    self.texts.reader.tell_other(item, page, found, origin.response)
+                if origin is not None and self.config.page == "auto":
+                    page.missing = why_elsewhere(item, page, found, origin.response)
                     if page.missing is not None:
                         return Verdict(Kind.UNCHECKED, url)
                 if template is not None and main is not None:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
 from ..chrome.main_text import UNSPACED
 
-if TYPE_CHECKING:
-    from scrapy.http import HtmlResponse
-
 PROSE: Final = 8  # words from which a text is no name, label or constant
 _WORDS: Final = 12  # of longer texts, their beginning
 _CHARACTERS: Final = 300  # in which these words are
-_LONG: Final = 5  # letters of a word that is hardly a part of another by chance
 _MOST: Final = 50  # texts of an item
 _DEEP: Final = 4  # lists and items within each other
 _BROAD: Final = 200  # values of one of them
 _SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
-_SCRIPT: Final = re.compile(r"<(script|style|template)\b.*?</\1", re.DOTALL | re.IGNORECASE)
-_WORD: Final = re.compile(r"\w+")
+WORD: Final = re.compile(r"\w+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
@@ -67,7 +62,7 @@ def _find_texts(value: Any, deep: int) -> Iterator[str]:
 
 def words_of(text: str) -> str:
     """The words of a text, without punctuation and capital letters."""
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(WORD.findall(text.casefold()))
 
 
 def contains(text: str, words: str) -> bool:
@@ -79,36 +74,3 @@ def contains(text: str, words: str) -> bool:
     if UNSPACED.search(words):
         return words in text
     return f" {words} " in f" {text} "
-
-
-def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
-    """Whether an item can be from a page: `text` is its main text with title and heading.
-
-    It is not if none of its texts is on the page, as where a browser renders it, or if a long one
-    is nowhere in the response.
-    """
-    held, folded = texts_in(item), text.casefold()
-    # Splitting the text takes ten times as long, and few items need it.
-    strange = [one for one in held if not _has_long_words(folded, one)]
-    if strange:
-        found = frozenset(_WORD.findall(folded))
-        strange = [one for one in strange if not _is_mostly_in(one, found)]
-    if strange and len(strange) == len(held):
-        found = frozenset(_WORD.findall(_SCRIPT.sub(" ", response.text).casefold()))
-        if not any(_is_mostly_in(one, found) for one in held):
-            return False
-    long = [one for one in strange if len(one.split()) >= PROSE]
-    body = response.text.casefold() if long else ""
-    return all(_is_mostly_in(one, body) for one in long)
-
-
-def _has_long_words(text: str, words: str) -> bool:
-    if UNSPACED.search(words):
-        return words in text
-    long = [word for word in words.split() if len(word) >= _LONG]
-    return bool(long) and all(word in text for word in long)
-
-
-def _is_mostly_in(words: str, found: Container[str]) -> bool:
-    own = set(words.split())
-    return 2 * sum(word in found for word in own) >= len(own)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 OFF: Final = "dedup"
 """Key of a request's meta that, if False, lets the items of its response pass unread."""
 
+_MOST_URLS: Final = 100  # of the latest items of a response, whose values are compared
+
 WITHOUT_ITEM: Final = object()
 """Signal: the callback of a successful response, from `url`, has yielded no item."""
 
@@ -218,6 +220,8 @@ class _Turn:
             values = dict(ItemAdapter(item))
             first, shared = self._urls.setdefault(url, (values, SharedUrl()))
             shared.is_shared |= not _are_equal(first, values)
+            if len(self._urls) > _MOST_URLS:
+                del self._urls[next(iter(self._urls))]
         holds_same = holds_body and self._holds_body
         self._holds_body |= holds_body
         origin = Origin(self._response, self._items == 1, holds_same, shared)

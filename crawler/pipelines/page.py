@@ -23,7 +23,6 @@ from ..extractor import Tree
 from ..files import is_file
 from ..items import Page, reader_of, value_of
 from .carried import find_begun
-from .item_texts import contains, is_from, words_of
 from .notices import Notices, held_instead
 from .origins import Origin
 from .values import is_blank, is_plain_text, text_of, url_of
@@ -134,21 +133,6 @@ class PageReader:
             self._count(f"dedup/wrong_type/{name}")
         self._tell_of_missing(item, page)
         return page
-
-    def tell_other(
-        self, item: Any, page: ItemPage, found: MainText | str, response: Response
-    ) -> None:
-        """Note if an item is not of the page of its response, which has this main text."""
-        text = found if isinstance(found, str) else f"{found.heading}\n{found.text}"
-        if page.begun is not None:
-            words = words_of(text)
-            if not any(contains(words, one) for one in page.begun):
-                page.missing = Missing.OTHER_PAGE
-            return
-        if page.of_response and self._config.page == "auto" and isinstance(response, HtmlResponse):
-            title = response.css("title").get("") if isinstance(found, str) else found.title
-            if not is_from(item, f"{title}\n{text}", response):
-                page.missing = Missing.OTHER_TEXT
 
     def checked_urls(self, item: Any, response: Response | None) -> list[str]:
         """The URLs under which the page of an item may have been checked."""

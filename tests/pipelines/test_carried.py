@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
-from crawler.pipelines.item_texts import is_from
+from crawler.pipelines.belonging import is_from, why_elsewhere
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
 from crawler.pipelines.page import Missing, PageReader
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
@@ -46,9 +46,12 @@ def judge(item: Any, request: Request, body: str) -> Missing | None:
     reader = PageReader(DedupConfig(), lambda name: None)
     response = HtmlResponse(request.url, body=body.encode(), request=request)
     page = reader.read(item, Origin(response, is_alone=True))
-    if page.missing is None:
-        reader.tell_other(item, page, strip_chrome(body), response)
-    return page.missing
+    if page.missing is not None:
+        return page.missing
+    found = strip_chrome(body)
+    missing = why_elsewhere(item, page, found, response)
+    assert missing is why_elsewhere(item, page, found.text, response)  # of another extractor
+    return missing
 
 
 TEA = html(ARTICLE).replace("<p>", "<h1>Green tea</h1><p>", 1)

@@ -273,6 +273,26 @@ async def test_items_of_one_response_with_one_page(open_bench, items, settings, 
     assert sum("dedup" in item for item in passed) == (first != "none")
 
 
+def test_a_long_list_is_not_held():
+    """Of a feed with a million rows, only the latest are compared with each other."""
+
+    class Value:
+        pass
+
+    crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
+    origins = Origins.of_crawl(crawler, reader)
+    rows = ({"url": f"{URL}/{n}", "text": ARTICLE, "value": Value()} for n in range(300))
+    passed = OriginTracker(crawler).process_spider_output(response(), rows)
+    row = next(passed)
+    value = weakref.ref(row["value"])
+    origins.forget_item(row)
+    del row
+    for _ in range(200):
+        origins.forget_item(next(passed))
+    gc.collect()
+    assert value() is None
+
+
 async def test_an_item_waits_for_the_next_one_only():
     """Requests pass at once, items in their order, and none is lost when a callback fails."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
