@@ -19,12 +19,15 @@ _MOST: Final = 50  # texts of an item
 _DEEP: Final = 4  # lists and items within each other
 _BROAD: Final = 200  # values of one of them
 _SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
+_CUT: Final = ("…", "...")  # ends a text that was cut off
 WORD: Final = re.compile(r"\w+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
 def texts_in(*values: Any) -> frozenset[str]:
     """The beginnings of the texts in values, as words; no URLs, numbers and codes.
+
+    A word that a list has cut off ("Green te…") does not count.
 
     >>> sorted(texts_in({"title": "Green  Tea", "link": "http://a/b", "tags": ["Hot!", "en", "7"]}))
     ['green tea', 'hot']
@@ -37,9 +40,12 @@ def texts_in(*values: Any) -> frozenset[str]:
 
 def _find_texts(value: Any, deep: int) -> Iterator[str]:
     if isinstance(value, str):
-        words = " ".join(words_of(value[:_CHARACTERS]).split()[:_WORDS])
+        beginning = value[:_CHARACTERS]
+        if beginning.endswith(_CUT):
+            beginning = beginning.rstrip(".…").rpartition(" ")[0]
+        words = " ".join(words_of(beginning).split()[:_WORDS])
         is_long = len(words) >= _SHORT or UNSPACED.search(words)
-        is_url = "/" in value and len(value.split()) == 1
+        is_url = "/" in beginning and len(beginning.split()) == 1
         if is_long and not is_url and _LETTER.search(words):
             yield words
         return

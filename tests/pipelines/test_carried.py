@@ -118,6 +118,18 @@ def test_what_an_api_begins(way: str) -> None:
     assert judge(make(), passed, EMPTY) is Missing.OTHER_PAGE
 
 
+def test_a_title_that_a_list_has_cut_off() -> None:
+    """It is on the page as far as it goes."""
+    names = "Green te…", "A cup o..."
+    requests = (
+        Request(url, cb_kwargs={"name": name}) for url, name in zip(URLS, names, strict=True)
+    )
+    first, second = parse(*requests)
+    assert judge({"name": names[0]}, first, TEA) is None
+    assert judge({"name": names[1], "of": "A cup"}, second, CUP) is None
+    assert judge({"name": names[0]}, first, EMPTY) is Missing.OTHER_PAGE
+
+
 def test_what_the_callback_adds_is_not_the_list_s() -> None:
     """What counts is what the item had when the list was read."""
     items = [{"name": name} for name in ("Green tea", "A cup")]
