@@ -10,8 +10,8 @@ from scrapy.http import HtmlResponse, Response
 
 from ..chrome import MainText
 from ..chrome.main_text import UNSPACED
+from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
-from .page import ItemPage, Missing
 
 _SCRIPT: Final = re.compile(r"<(script|style|template)\b.*?</\1", re.DOTALL | re.IGNORECASE)
 _LONG: Final = 5  # letters of a word that is hardly a part of another by chance

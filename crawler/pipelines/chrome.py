@@ -18,8 +18,9 @@ from ..project import project_config
 from ..scrapy_versions import run_in_thread
 from ..start_errors import speak_plainly
 from .failures import Failures
+from .item_page import ItemPage, Missing
 from .notices import Notices
-from .page import ItemPage, Missing, PageReader
+from .page import PageReader
 from .reading import LONG_PAGE, ResponseTrees, parse_in_turns
 from .values import is_blank
 from .writing import ItemWriter

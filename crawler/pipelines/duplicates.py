@@ -33,9 +33,9 @@ from .crawl.course import Course
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
+from .item_page import ItemPage, Missing
 from .origins import Origin, Origins
 from .outcome import Outcome
-from .page import ItemPage, Missing
 from .reading import ResponseTrees
 from .reporting import LeftOut
 from .resetting import reset_if_asked

@@ -15,8 +15,9 @@ from scrapy.utils.test import get_crawler
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.pipelines.belonging import is_from, why_elsewhere
+from crawler.pipelines.item_page import Missing
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
-from crawler.pipelines.page import Missing, PageReader
+from crawler.pipelines.page import PageReader
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
 
 URLS = "https://a.example/1", "https://a.example/2"
