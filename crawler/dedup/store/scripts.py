@@ -25,11 +25,6 @@ _CLUSTER_PARTS = {
     **dict.fromkeys(("begin", "settle", "depose", "sweep", "bury"), ("permitted", *_ATTEMPTS)),
 }
 _PARTS = {
-    **dict.fromkeys(("claim", "bound", "drop", "done", "under"), _TABLES),
-    **dict.fromkeys(("find", "template", "vanish", "contest", "tell"), _PAGES),
-    **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
-}
-_PARTS = {
     "open": ("permitted",),
     "check": ("permitted", *_OWN, "pages", "similarity", "similar_pages"),
     "show": _RECORDS,
