@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Collection, Container
 from typing import Any, Final
 
 from scrapy.http import HtmlResponse, Response
@@ -13,12 +14,36 @@ from ..chrome.main_text import UNSPACED
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
 
-_SCRIPT: Final = re.compile(r"<(script|style|template)\b.*?</\1", re.DOTALL | re.IGNORECASE)
+_UNSEEN: Final = re.compile(r"<(/?)(?:script|style|template)\b", re.IGNORECASE)
 _LONG: Final = 5  # letters of a word that is hardly a part of another by chance
+_OFTEN: Final = 4  # items that have a label, at least
+_MOST: Final = 10_000  # texts that are counted
+
+
+class Labels:
+    """Counts texts of items that their pages lack, and tells which are a spider's own labels.
+
+    Most of these items have a label, such as the name of the shop, and so it says nothing of any.
+    """
+
+    def __init__(self) -> None:
+        self._items = 0
+        self._counts: Counter[str] = Counter()
+
+    def leave_out(self, texts: Collection[str]) -> list[str]:
+        """Count the texts of an item that its page lacks; return those that are no labels."""
+        self._items += 1
+        self._counts.update(texts)
+        if len(self._counts) > _MOST:
+            self._counts = Counter(dict(self._counts.most_common(_MOST // 2)))
+        return [one for one in texts if not self._is_label(self._counts[one])]
+
+    def _is_label(self, count: int) -> bool:
+        return count >= _OFTEN and 2 * count > self._items
 
 
 def why_elsewhere(
-    item: Any, page: ItemPage, found: MainText | str, response: Response
+    item: Any, page: ItemPage, found: MainText | str, response: Response, labels: Labels
 ) -> Missing | None:
     """Why an item is not of the page of its response, which has this main text; None if it is."""
     if isinstance(found, MainText):
@@ -31,16 +56,16 @@ def why_elsewhere(
         words = words_of(f"{heading}\n{text}")
         return None if any(contains(words, one) for one in page.begun) else Missing.OTHER_PAGE
     if page.of_response and isinstance(response, HtmlResponse):
-        is_here = is_from(item, f"{title}\n{heading}\n{text}", response)
-        return None if is_here else Missing.OTHER_TEXT
+        lacking = find_lacking(item, f"{title}\n{heading}\n{text}", response)
+        return Missing.OTHER_TEXT if lacking and labels.leave_out(lacking) else None
     return None
 
 
-def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
-    """Whether an item can be from a page: `text` is its main text with title and heading.
+def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]:
+    """The texts of an item by which it is not from a page, whose main text with titles is `text`.
 
-    It is not if none of its texts is on the page, as where a browser renders it, or if a long one
-    is nowhere in the response.
+    All, if none is to be seen on the page, as where a browser renders it; else long ones that are
+    nowhere in the response.
     """
     held, folded = texts_in(item), text.casefold()
     # Splitting the text takes ten times as long, and few items need it.
@@ -49,12 +74,25 @@ def is_from(item: Any, text: str, response: HtmlResponse) -> bool:
         found = frozenset(WORD.findall(folded))
         strange = [one for one in strange if not _is_mostly_in(one, found)]
     if strange and len(strange) == len(held):
-        found = frozenset(WORD.findall(_SCRIPT.sub(" ", response.text).casefold()))
+        found = frozenset(WORD.findall(_cut_unseen(response.text).casefold()))
         if not any(_is_mostly_in(one, found) for one in held):
-            return False
+            return held
     long = [one for one in strange if len(one.split()) >= PROSE]
     body = response.text.casefold() if long else ""
-    return all(_is_mostly_in(one, body) for one in long)
+    return frozenset(one for one in long if not _is_mostly_in(one, body))
+
+
+def _cut_unseen(html: str) -> str:
+    """HTML without what its scripts, styles and templates hold, in time that grows as its length.
+
+    >>> _cut_unseen("<p>Tea<script>let cups</script><p>Milk<style>")
+    '<p>Tea </script><p>Milk'
+    """
+    parts, start, is_seen = [], 0, True
+    for tag in _UNSEEN.finditer(html):
+        parts += [html[start : tag.start()]] if is_seen else []
+        start, is_seen = tag.start(), tag[1] == "/"
+    return " ".join([*parts, html[start:]] if is_seen else parts)
 
 
 def _has_long_words(text: str, words: str) -> bool:

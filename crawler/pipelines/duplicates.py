@@ -27,7 +27,7 @@ from ..project import project_config
 from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failure
 from ..start_errors import mark_told, speak_plainly
 from ..wording import counted
-from .belonging import why_elsewhere
+from .belonging import Labels, why_elsewhere
 from .chrome import MainTexts
 from .crawl.course import Course
 from .dropping import drop_reason
@@ -95,6 +95,7 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._failures = Failures(count)
+        self._labels = Labels()
         self._under_way = 0  # items in the pipeline, and the opening of the index
         self._idle = asyncio.Event()  # set while nothing is under way
         self._idle.set()
@@ -275,7 +276,7 @@ class DuplicatePipeline:
                 main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
                 if origin is not None and self.config.page == "auto":
-                    page.missing = why_elsewhere(item, page, found, origin.response)
+                    page.missing = why_elsewhere(item, page, found, origin.response, self._labels)
                     if page.missing is not None:
                         return Verdict(Kind.UNCHECKED, url)
                 if template is not None and main is not None:
@@ -298,7 +299,7 @@ class DuplicatePipeline:
                     final=self.course.again.note_came(url, request),
                     scope=page.scope,
                 )
-                if self._is_of_shared_url(verdict, origin):
+                if origin is not None and origin.is_repeated(verdict, self.config.page):
                     page.missing = Missing.LISTING
                     return Verdict(Kind.UNCHECKED, url)
                 alone = main.whole if main else text
@@ -319,15 +320,6 @@ class DuplicatePipeline:
                     "The page %r passes unchecked because of this error, and others may, too", url
                 )
         return Verdict(Kind.UNCHECKED, url)
-
-    def _is_of_shared_url(self, verdict: Verdict, origin: Origin | None) -> bool:
-        """Whether an item only repeats the page of another item of its response.
-
-        If that is dropped as a copy, both are.
-        """
-        is_kept = verdict.standing not in (Kind.EXACT, Kind.NEAR)
-        is_shared = origin is not None and origin.shares_url and self.config.page != "item"
-        return verdict.kind is Kind.REPEATED and is_kept and is_shared
 
     def _complete_page(self, page: ItemPage) -> None:
         """Take the canonical URL and the date of a response's page from its HTML."""

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary, ref
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
 
+from ..dedup.verdict import Kind, Verdict
 from .carried import Siblings
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ class Origin(NamedTuple):
         """Whether the request says that its items are not checked."""
         return is_switched_off(self.response)
 
-    @property
-    def shares_url(self) -> bool:
-        """Whether another item of the response, with other values, has the same URL."""
-        return self.url is not None and self.url.is_shared
+    def is_repeated(self, verdict: Verdict, page: str) -> bool:
+        """Whether its item only repeats the page of another item of the response.
+
+        If that is dropped as a copy, both are. `page` is DEDUP_PAGE.
+        """
+        is_shared = self.url is not None and self.url.is_shared and page != "item"
+        is_kept = verdict.standing not in (Kind.EXACT, Kind.NEAR)
+        return verdict.kind is Kind.REPEATED and is_kept and is_shared
 
 
 def is_switched_off(response: Response) -> bool:

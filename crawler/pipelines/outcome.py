@@ -124,8 +124,8 @@ class Outcome:
         for missing, number in self.missing.most_common():
             if missing is not None:
                 logger.info(
-                    "Unchecked: %s that %s. To have them checked, %s",
-                    counted(number, "item"),
+                    "%s unchecked: items that %s. To have them checked, %s",
+                    f"{number:,}",
                     *_REASONS[missing],
                 )
         if self.is_nothing_checked:

@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
-from crawler.pipelines.belonging import is_from, why_elsewhere
+from crawler.pipelines.belonging import Labels, find_lacking, why_elsewhere
 from crawler.pipelines.item_page import Missing
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
 from crawler.pipelines.page import PageReader
@@ -50,8 +50,9 @@ def judge(item: Any, request: Request, body: str) -> Missing | None:
     if page.missing is not None:
         return page.missing
     found = strip_chrome(body)
-    missing = why_elsewhere(item, page, found, response)
-    assert missing is why_elsewhere(item, page, found.text, response)  # of another extractor
+    missing = why_elsewhere(item, page, found, response, Labels())
+    # The same with the text of another extractor.
+    assert missing is why_elsewhere(item, page, found.text, response, Labels())
     return missing
 
 
@@ -216,4 +217,25 @@ def test_items_with_texts_from_elsewhere(item: dict[str, Any], expected: bool) -
     script = "<script>'Iced coffee', 'all of this here is in the script of the page'</script>"
     body = TEA.replace("<p>", f"{script}<nav>Hot drinks</nav><p>", 1)
     response = HtmlResponse(URLS[0], body=body.encode())
-    assert is_from(item, f"Green tea\n最好的绿茶和杯子\n{ARTICLE}", response) is expected
+    lacking = find_lacking(item, f"Green tea\n最好的绿茶和杯子\n{ARTICLE}", response)
+    assert (not lacking) is expected
+
+
+@pytest.mark.parametrize("more", [{}, {"shop": "Nice cups"}, {"note": "crawled by us " * 3}])
+def test_labels_that_a_spider_gives(more: dict[str, str]) -> None:
+    """What most items have says of none that it is from elsewhere, once some have come."""
+    labels, shell = Labels(), HtmlResponse(URLS[0], body=b"<p>Please enable JavaScript")
+    found = []
+    for number in range(6):
+        item = {"lang": "english", **more}
+        page = PageReader(DedupConfig(), print).read(item, Origin(shell, is_alone=True))
+        found.append(why_elsewhere(item, page, ARTICLE, shell, labels))
+        titled = {"title": f"Cup {number * 'o'}ps", **item}
+        assert why_elsewhere(titled, page, ARTICLE, shell, labels) is Missing.OTHER_TEXT
+    assert found[2:] == [None] * 4
+
+
+def test_scripts_without_an_end() -> None:
+    """An item without a text of its page costs no more time for what the page is made of."""
+    body = b"<p>Tea" + b"<script><style " * 100_000
+    assert find_lacking({"title": "Cups"}, "Tea", HtmlResponse(URLS[0], body=body)) == {"cups"}
