@@ -112,6 +112,26 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
         assert index.spooled() == ((0, 1), (0, 0))
 
 
+@pytest.mark.parametrize("shards", [1, SHARDS])
+async def test_a_hanging_node_is_waited_for_once_by_questions(
+    start_server: Callable[..., Server], shards: int
+) -> None:
+    """Counts, audits and samples need many exchanges; after one time-out there is an error."""
+    nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
+    slot = int(nodes[0].ask("CLUSTER", "KEYSLOT", head_keys("dedup").params))
+    url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
+    loop = asyncio.get_running_loop()
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=shards, timeout=1)) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 50))) for n in range(20)])
+        await index.verify()
+        nodes[slot * 3 // 16384].process.send_signal(signal.SIGSTOP)
+        for question in (index.stats, index.verify, lambda: index.sample(10)):
+            started = loop.time()
+            with pytest.raises(ServerError, match="no answer in time"):
+                await question()
+            assert loop.time() - started < 2.5
+
+
 async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
     replicated: list[Server],
 ) -> None:

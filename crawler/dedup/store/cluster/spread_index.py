@@ -99,9 +99,7 @@ class SpreadIndex(SpreadOverlap, Store):
             pipe: Any = self._client.pipeline()
             for keys in self._shards.keys:
                 pipe.eval(text, 1, keys.params, *self.parameters.flat)
-            async with asyncio.timeout(self._timeout):  # the client would try again and again
-                listings = await pipe.execute()
-            for listing in listings:
+            for listing in await pipe.execute():
                 self.parameters.adopt_parameters(listing)
         self._shards.digest = self.parameters.digest
         return found

@@ -283,6 +283,7 @@ class _BoundedCluster(RedisCluster):
         self.commands_parser = _CommandKeys(self.commands_parser)  # type: ignore[assignment]
         self.command_turns = asyncio.Semaphore(CONNECTIONS)
         self.pipeline_turns = asyncio.Semaphore(CONNECTIONS)
+        self.timeout: float | None = options.get("socket_timeout")
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         async with self.command_turns:
@@ -322,8 +323,8 @@ class _BoundedPipeline(ClusterPipeline):
         self, raise_on_error: bool = True, allow_redirections: bool = True
     ) -> list[Any]:
         client: Any = self.cluster_client
-        async with client.pipeline_turns:
-            with _lost_in_use():
+        async with client.pipeline_turns, asyncio.timeout(client.timeout):
+            with _lost_in_use():  # the client would repeat a time-out again and again
                 return await super().execute(raise_on_error, allow_redirections)
 
 
