@@ -28,7 +28,8 @@ from redis.asyncio import Redis, RedisCluster
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ConfigError, DedupError, ServerError
 from crawler.dedup.index import DuplicateIndex
-from crawler.dedup.store.server.connect import CONNECTIONS, OF_KEYS, OF_ONE_KEY, Client, open_server
+from crawler.dedup.store.server.cluster_client import CONNECTIONS, OF_KEYS, OF_ONE_KEY
+from crawler.dedup.store.server.connect import Client, open_server
 from crawler.dedup.store.server.faults import explain_fault, is_passing
 from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind

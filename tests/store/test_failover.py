@@ -14,7 +14,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.cluster.slot import head_keys
-from crawler.dedup.store.server.connect import find_slots
+from crawler.dedup.store.server.cluster_client import find_slots
 from tests.conftest import Server, join_cluster, wait_until
 from tests.support.texts import article, changed, text
 from tests.support.workers import ENDLESS, check_all, start

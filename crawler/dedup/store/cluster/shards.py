@@ -19,7 +19,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from ...errors import CLOSED, ServerError
 from ..keys import Keys
 from ..scripts import load_script
-from ..server.connect import find_slots, name_node
+from ..server.cluster_client import find_slots, name_node
 from ..server.faults import explain_fault, is_passing
 
 _SLOTS = 16_384

@@ -12,7 +12,7 @@ from redis.asyncio import RedisCluster
 
 from ...candidates import Rule
 from ..keys import Keys
-from ..server.connect import find_slots, name_node
+from ..server.cluster_client import find_slots, name_node
 from ..server.faults import explain_faults, is_passing
 from ..single import RedisIndex
 from .shards import FIRST_PAUSE, LONGEST_PAUSE, TIMEOUTS
