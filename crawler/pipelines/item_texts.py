@@ -21,16 +21,18 @@ _BROAD: Final = 200  # values of one of them
 _SHORT: Final = 3  # letters of the shortest text: two are the code of a language or a country
 _CUT: Final = ("…", "...")  # ends a text that was cut off
 WORD: Final = re.compile(r"\w+")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_DIGIT: Final = re.compile(r"\d")
 
 
 def texts_in(*values: Any) -> frozenset[str]:
-    """The beginnings of the texts in values, as words; no URLs, numbers and codes.
+    """The beginnings of the texts in values, as words; no URLs, numbers, dates and codes.
 
     A word that a list has cut off ("Green te…") does not count.
 
     >>> sorted(texts_in({"title": "Green  Tea", "link": "http://a/b", "tags": ["Hot!", "en", "7"]}))
     ['green tea', 'hot']
+    >>> sorted(texts_in("2026-11-29T08:40:11Z", "29 November 2026", "7f0e-a3b1", "Top 10 teas"))
+    ['top 10 teas']
     """
     found = set[str]()
     with suppress(Exception):  # of a type that fails: what it carries is not known
@@ -46,7 +48,7 @@ def _find_texts(value: Any, deep: int) -> Iterator[str]:
         words = " ".join(words_of(beginning).split()[:_WORDS])
         is_long = len(words) >= _SHORT or UNSPACED.search(words)
         is_url = "/" in beginning and len(beginning.split()) == 1
-        if is_long and not is_url and _LETTER.search(words):
+        if is_long and not is_url and not _is_code(words):
             yield words
         return
     if not deep:
@@ -64,6 +66,12 @@ def _find_texts(value: Any, deep: int) -> Iterator[str]:
         return
     for one in islice(inner, _BROAD):
         yield from _find_texts(one, deep - 1)
+
+
+def _is_code(words: str) -> bool:
+    """Whether most words have digits, as in dates, prices and identifiers."""
+    own = words.split()
+    return 2 * sum(bool(_DIGIT.search(word)) for word in own) > len(own)
 
 
 def words_of(text: str) -> str:
