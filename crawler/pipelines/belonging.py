@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Container
+from html import unescape
 from typing import Any, Final
 
 from scrapy.http import HtmlResponse, Response
@@ -15,6 +16,7 @@ from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
 
 _UNSEEN: Final = re.compile(r"<(/?)(?:script|style|template)\b", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write any letter
 _LONG: Final = 5  # letters of a word that is hardly a part of another by chance
 _OFTEN: Final = 4  # items that have a label, at least
 _MOST: Final = 10_000  # texts that are counted
@@ -57,8 +59,16 @@ def why_elsewhere(
         return None if any(contains(words, one) for one in page.begun) else Missing.OTHER_PAGE
     if page.of_response and isinstance(response, HtmlResponse):
         lacking = find_lacking(item, f"{title}\n{heading}\n{text}", response)
-        return Missing.OTHER_TEXT if lacking and labels.leave_out(lacking) else None
+        if lacking and (labels.leave_out(lacking) or _is_in_script(lacking, response)):
+            return Missing.OTHER_TEXT
     return None
+
+
+def _is_in_script(texts: Collection[str], response: HtmlResponse) -> bool:
+    """Whether a script has one of these texts as a value: then no spider has made it up."""
+    values = "|".join(map(re.escape, texts))
+    body = _unescape_all(response.text).casefold()
+    return re.search(rf"""["'](?:{values})\\?["']""", body) is not None
 
 
 def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]:
@@ -69,17 +79,26 @@ def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]
     """
     held, folded = texts_in(item), text.casefold()
     # Splitting the text takes ten times as long, and few items need it.
-    strange = [one for one in held if not _has_long_words(folded, one)]
+    strange = [one for one in held if not _has_words(folded, one)]
     if strange:
         found = frozenset(WORD.findall(folded))
         strange = [one for one in strange if not _is_mostly_in(one, found)]
     if strange and len(strange) == len(held):
-        found = frozenset(WORD.findall(_cut_unseen(response.text).casefold()))
+        found = frozenset(WORD.findall(unescape(_cut_unseen(response.text)).casefold()))
         if not any(_is_mostly_in(one, found) for one in held):
             return held
     long = [one for one in strange if len(one.split()) >= PROSE]
-    body = response.text.casefold() if long else ""
+    body = _unescape_all(response.text).casefold() if long else ""
     return frozenset(one for one in long if not _is_mostly_in(one, body))
+
+
+def _unescape_all(html: str) -> str:
+    r"""HTML in which letters stand for themselves, in scripts too.
+
+    >>> _unescape_all(r"<p>Caf&eacute;<script>'Caf\u00e9'</script>")
+    "<p>Café<script>'Café'</script>"
+    """
+    return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), unescape(html))
 
 
 def _cut_unseen(html: str) -> str:
@@ -95,13 +114,13 @@ def _cut_unseen(html: str) -> str:
     return " ".join([*parts, html[start:]] if is_seen else parts)
 
 
-def _has_long_words(text: str, words: str) -> bool:
+def _has_words(text: str, words: str) -> bool:
     if UNSPACED.search(words):
         return words in text
-    long = [word for word in words.split() if len(word) >= _LONG]
-    return bool(long) and all(word in text for word in long)
+    own = words.split()
+    return any(len(word) >= _LONG for word in own) and all(word in text for word in own)
 
 
 def _is_mostly_in(words: str, found: Container[str]) -> bool:
     own = set(words.split())
-    return 2 * sum(word in found for word in own) >= len(own)
+    return 2 * sum(word in found for word in own) > len(own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from scrapy.utils.test import get_crawler
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.pipelines.belonging import Labels, find_lacking, why_elsewhere
-from crawler.pipelines.item_page import Missing
+from crawler.pipelines.item_page import ItemPage, Missing
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
 from crawler.pipelines.page import PageReader
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
@@ -202,7 +203,15 @@ def test_items_that_the_start_brings() -> None:
         ({"title": "Green tea"}, True),
         ({"title": "GREEN  TEA!", "source": "My shop"}, True),
         ({"price": 7, "at": "https://b.example/a", "lang": "en"}, True),
+        ({"price": 7, "read": "2026-11-29T08:40:11.123456+00:00", "id": "7f0e-a3b1"}, True),
+        ({"read": "Sun Nov 29 08:40:11 2026", "day": "29 November 2026"}, True),
         ({"title": "Ten cups"}, False),
+        ({"title": "Tea set"}, False),  # one of two words may be there by chance
+        ({"of": "Café au lait"}, True),
+        (
+            {"title": "Green tea", "of": "Eine schöne Übersicht über größere Öfen für müde Männer"},
+            True,
+        ),
         ({"title": "Green tea", "of": OTHER}, False),
         ({"title": "Green tea", "of": ARTICLE}, True),
         ({"title": "Green tea", "of": "all of this here is in the script of the page"}, True),
@@ -215,7 +224,9 @@ def test_items_that_the_start_brings() -> None:
 def test_items_with_texts_from_elsewhere(item: dict[str, Any], expected: bool) -> None:
     """A page has to have a text of its item, if there is one, and all that are long."""
     script = "<script>'Iced coffee', 'all of this here is in the script of the page'</script>"
-    body = TEA.replace("<p>", f"{script}<nav>Hot drinks</nav><p>", 1)
+    data = json.dumps("Eine schöne Übersicht über größere Öfen für müde Männer")
+    links = f"<script>{data}</script><nav>Hot drinks, caf&eacute; au lait</nav>"
+    body = TEA.replace("<p>", f"{script}{links}<p>", 1)
     response = HtmlResponse(URLS[0], body=body.encode())
     lacking = find_lacking(item, f"Green tea\n最好的绿茶和杯子\n{ARTICLE}", response)
     assert (not lacking) is expected
@@ -233,6 +244,16 @@ def test_labels_that_a_spider_gives(more: dict[str, str]) -> None:
         titled = {"title": f"Cup {number * 'o'}ps", **item}
         assert why_elsewhere(titled, page, ARTICLE, shell, labels) is Missing.OTHER_TEXT
     assert found[2:] == [None] * 4
+
+
+def test_a_value_of_scripts_is_no_label() -> None:
+    """A shell that a browser fills makes no copies of what all its items say."""
+    for value in '"In stock"', r"{\"stock\":\"In stock\"}":
+        labels, body = Labels(), f"<p>Please enable JavaScript<script>{value}</script>"
+        shell = HtmlResponse(URLS[0], body=body.encode())
+        page, item = ItemPage(of_response=True), {"price": 7, "stock": "In stock"}
+        found = [why_elsewhere(item, page, "A shop of tea", shell, labels) for _ in range(6)]
+        assert found == [Missing.OTHER_TEXT] * 6
 
 
 def test_scripts_without_an_end() -> None:
