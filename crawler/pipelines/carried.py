@@ -38,7 +38,7 @@ class Siblings:
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries now: the callback will change the items."""
-        texts = texts_in(*_carried(request))
+        texts = texts_in(*carried_by(request))
         if not texts:
             request.meta.pop(CARRIED, None)  # of the response's request
             return
@@ -60,7 +60,7 @@ def find_begun(item: Any, request: Request, *, is_named: bool) -> frozenset[str]
     carried = request.meta.get(CARRIED)
     if carried is None:
         if request.meta.get("is_start_request") and is_whole:
-            return texts_in(item) & texts_in(*_carried(request))
+            return texts_in(item) & texts_in(*carried_by(request))
         return frozenset() if is_whole else None
     held = texts_in(item)
     texts = {text for text in carried["texts"] if _is_held(text, held)}
@@ -86,7 +86,7 @@ def is_carried(item: Any, request: Request) -> bool:
     >>> is_carried(item, request), is_carried(item | {"stars": 5}, request), is_carried({}, request)
     (True, True, False)
     """
-    carried = _carried(request)
+    carried = carried_by(request)
     held = (one.item if hasattr(one, "load_item") else one for one in carried)  # of a loader
     return any(one is item or _is_copied(one, item) for one in held if ItemAdapter.is_item(one))
 
@@ -98,7 +98,7 @@ def _is_copied(one: Any, item: Any) -> bool:
     return bool(given) and all(copied.get(name) is value for name, value in given)
 
 
-def _carried(request: Request) -> Iterator[Any]:
+def carried_by(request: Request) -> Iterator[Any]:
     """The values that a request brings to its callback."""
     yield from request.cb_kwargs.values()
     yield from (value for name, value in request.meta.items() if name not in _OF_SCRAPY)

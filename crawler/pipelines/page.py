@@ -18,7 +18,7 @@ from ..dedup.ranks import fields_of, only_value, read_date, read_number
 from ..dedup.scopes import field_scope
 from ..files import is_file
 from ..items import Page, reader_of, value_of
-from .carried import find_begun
+from .carried import carried_by, find_begun
 from .item_page import ItemPage, Missing
 from .notices import Notices, held_instead
 from .origins import Origin
@@ -171,7 +171,7 @@ class PageReader:
         if not isinstance(response, HtmlResponse) and not self._is_document(response):
             return Missing.NOT_HTML
         if page.url and not self._is_of(response, page.url):
-            if self._config.page == "auto":
+            if self._config.page == "auto" and not self._is_canonical(response, page.url):
                 return Missing.OTHER_URL
             page.url = ""
         if not page.url and self._config.page == "auto":
@@ -205,6 +205,16 @@ class PageReader:
         if response.request is not None:
             own += [response.request.url, *response.request.meta.get("redirect_urls", ())]
         return identity(here) in map(identity, own)
+
+    def _is_canonical(self, response: Response, url: str) -> bool:
+        """Whether a response names a URL, which its request did not bring, as its canonical one."""
+        brought = carried_by(response.request) if response.request is not None else ()
+        if not isinstance(response, HtmlResponse) or url in map(url_of, brought):
+            return False
+        named = response.css("link[rel=canonical i]::attr(href)").get("")
+        identity, here = self._config.identity, resolved(response.url, url)
+        there = resolved(response.url, named) if named else None
+        return there is not None and here is not None and identity(there) == identity(here)
 
     def _find_begun(self, item: Any, response: Response) -> frozenset[str] | None:
         """The texts of an item without a URL that was begun on another page; None if on this."""

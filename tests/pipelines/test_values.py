@@ -121,6 +121,28 @@ def test_whose_page_it_is(item, page, is_alone, expected):
         assert found.text == OTHER
 
 
+@pytest.mark.parametrize(
+    ("named", "carried", "expected"),
+    [
+        ("/tea", {}, "https://a.example/print"),
+        ("https://A.example/tea#top", {}, "https://a.example/print"),
+        ("/cups", {}, Missing.OTHER_URL),
+        ("", {}, Missing.OTHER_URL),
+        ("http://[", {}, Missing.OTHER_URL),
+        ("/tea", {"item": {"url": URL}}, Missing.OTHER_PAGE),
+        ("/tea", {"product": URL}, Missing.OTHER_URL),
+    ],
+)
+def test_an_item_with_the_canonical_url_of_its_page(named, carried, expected):
+    """It is of this page, unless it was begun on another: reviews may name the product's page."""
+    body = PAGE.replace("<title>", f'<link rel="Canonical" href="{named}"><title>', 1)
+    request = Request("https://a.example/print", cb_kwargs=carried)
+    page = HtmlResponse(request.url, body=body.encode(), request=request)
+    item = carried.get("item", {"url": URL})
+    found = PageReader(DedupConfig(), print).read(item, Origin(page, is_alone=True))
+    assert (found.missing or found.url) == expected
+
+
 def load(**values: Any) -> ItemLoader:
     loader = ItemLoader(item={})
     loader.add_value(None, values)
