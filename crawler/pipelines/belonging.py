@@ -12,6 +12,7 @@ from scrapy.http import HtmlResponse, Response
 
 from ..chrome import MainText
 from ..chrome.main_text import UNSPACED
+from .carried import Begun
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
 
@@ -55,13 +56,23 @@ def why_elsewhere(
         title = response.css("title").get("") if is_html else ""
         heading = response.css("h1").get("") if is_html else ""
     if page.begun is not None:
-        words = words_of(f"{heading}\n{text}")
-        return None if any(contains(words, one) for one in page.begun) else Missing.OTHER_PAGE
+        is_here = _has_begun(page.begun, f"{heading}\n{text}", response, labels)
+        return None if is_here else Missing.OTHER_PAGE
     if page.of_response and isinstance(response, HtmlResponse):
         lacking = find_lacking(item, f"{title}\n{heading}\n{text}", response)
         if lacking and (labels.leave_out(lacking) or _is_in_script(lacking, response)):
             return Missing.OTHER_TEXT
     return None
+
+
+def _has_begun(begun: Begun, text: str, response: Response, labels: Labels) -> bool:
+    """Whether a page with this main text is the one of an item that a list began."""
+    words = words_of(text)
+    if begun.own:
+        return any(contains(words, one) for one in begun.own)
+    if isinstance(response, HtmlResponse):
+        words = words_of(_see_text(response))
+    return any(contains(words, one) for one in begun.labels) or not labels.leave_out(begun.labels)
 
 
 def _is_in_script(texts: Collection[str], response: HtmlResponse) -> bool:
@@ -84,12 +95,17 @@ def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]
         found = frozenset(WORD.findall(folded))
         strange = [one for one in strange if not _is_mostly_in(one, found)]
     if strange and len(strange) == len(held):
-        found = frozenset(WORD.findall(unescape(_cut_unseen(response.text)).casefold()))
+        found = frozenset(WORD.findall(_see_text(response).casefold()))
         if not any(_is_mostly_in(one, found) for one in held):
             return held
     long = [one for one in strange if len(one.split()) >= PROSE]
     body = _unescape_all(response.text).casefold() if long else ""
     return frozenset(one for one in long if not _is_mostly_in(one, body))
+
+
+def _see_text(response: HtmlResponse) -> str:
+    """What a page shows, with its tags."""
+    return unescape(_cut_unseen(response.text))
 
 
 def _unescape_all(html: str) -> str:

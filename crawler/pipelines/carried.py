@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 CARRIED: Final = "dedup_carried"
 """Key in a request's meta: the texts it carries, and what is known about its siblings."""
 
+_MOST: Final = 10_000  # texts of one page's requests that are compared
 # Keys of a meta in which Scrapy puts texts.
 _OF_SCRAPY: Final = frozenset({CARRIED, "bindaddress", "download_slot", "link_text", "proxy"})
+
+
+class Begun(NamedTuple):
+    """The texts that an item had when its request was yielded; none if that tells nothing.
+
+    One of its `own` has to be in the main text of its page. Several requests have the same
+    `labels`, such as a category. If an item has nothing else, its page has to show one.
+    """
+
+    own: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
 
 
 class Siblings:
@@ -34,7 +46,7 @@ class Siblings:
 
     def __init__(self, response: Response) -> None:
         self._is_list = not isinstance(response, HtmlResponse)
-        self._known: dict[Any, dict[str, Any]] = {}
+        self._known: dict[Any, tuple[dict[str, Any], set[str]]] = {}
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries now: the callback will change the items."""
@@ -42,34 +54,39 @@ class Siblings:
         if not texts:
             request.meta.pop(CARRIED, None)  # of the response's request
             return
-        known = {"count": 0, "shared": sorted(texts), "is_list": self._is_list}
         # All siblings have this very dict, so the first learns of the others; it can be pickled.
-        siblings = self._known.setdefault(_code_of(request.callback), known)
+        shared = {"count": 0, "labels": [], "is_list": self._is_list}
+        siblings, seen = self._known.setdefault(_code_of(request.callback), (shared, set()))
         siblings["count"] += 1
-        siblings["shared"] = [text for text in siblings["shared"] if text in texts]
+        # What several have is a label, unless it is long.
+        labels = {text for text in texts & seen if len(text.split()) < PROSE}
+        siblings["labels"] += labels.difference(siblings["labels"])
+        if len(seen) < _MOST:
+            seen |= texts
         request.meta[CARRIED] = {"texts": sorted(texts), "siblings": siblings}
 
 
-def find_begun(item: Any, request: Request, *, is_named: bool) -> frozenset[str] | None:
+def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:
     """The texts of an item that was begun on another page than the response of `request`.
 
-    None if it was not. If one of the texts is in that response, it is the item's page all the same:
-    a list had told the item's title. `is_named` says that the item names the other page.
+    None if it was not. If the response has the texts, it is the item's page all the same: a list
+    had told the item's title. `is_named` says that the item names the other page.
     """
     is_whole = is_named or is_carried(item, request)
     carried = request.meta.get(CARRIED)
     if carried is None:
         if request.meta.get("is_start_request") and is_whole:
-            return texts_in(item) & texts_in(*carried_by(request))
-        return frozenset() if is_whole else None
+            return Begun(texts_in(item) & texts_in(*carried_by(request)))
+        return Begun() if is_whole else None
     held = texts_in(item)
-    texts = {text for text in carried["texts"] if _is_held(text, held)}
-    siblings, labels = carried["siblings"], set[str]()
-    if siblings["count"] > 1:  # what all have is a label, such as a category, unless it is long
-        labels = {text for text in siblings["shared"] if len(text.split()) < PROSE}
-    elif not siblings["is_list"]:
-        return frozenset() if texts or is_whole else None
-    return frozenset(texts - labels) if is_whole or texts - labels else None
+    texts = frozenset(text for text in carried["texts"] if _is_held(text, held))
+    if not (texts or is_whole):
+        return None
+    siblings = carried["siblings"]
+    if siblings["count"] == 1 and not siblings["is_list"]:
+        return Begun()
+    labels = texts.intersection(siblings["labels"])
+    return Begun(texts - labels, labels)
 
 
 def _is_held(text: str, held: Collection[str]) -> bool:

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from ..chrome import Document, MainText
 from ..extractor import Tree
+from .carried import Begun
 from .values import is_blank
 
 
@@ -35,8 +36,8 @@ class ItemPage:
     that this package extracted earlier. If the page is `of_response`, only the verdict is written
     into the item. ``document`` is the parsed ``html``, if it was parsed. ``scope`` is the item's
     value of the field that ``DEDUP_SCOPE`` names, and ``fields`` its numbers in the fields that
-    ``DEDUP_PREFER`` names. If the item was ``begun`` on another page, its main text must have one
-    of these texts.
+    ``DEDUP_PREFER`` names. If the item was ``begun`` on another page, the response must have one of
+    these texts.
     """
 
     url: str = ""
@@ -52,7 +53,7 @@ class ItemPage:
     document: Document | None = None
     scope: str | None = None
     fields: Mapping[str, float] = field(default_factory=dict)
-    begun: frozenset[str] | None = None
+    begun: Begun | None = None
 
     @property
     def has_content(self) -> bool:

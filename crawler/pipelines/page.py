@@ -18,7 +18,7 @@ from ..dedup.ranks import fields_of, only_value, read_date, read_number
 from ..dedup.scopes import field_scope
 from ..files import is_file
 from ..items import Page, reader_of, value_of
-from .carried import carried_by, find_begun
+from .carried import Begun, carried_by, find_begun
 from .item_page import ItemPage, Missing
 from .notices import Notices, held_instead
 from .origins import Origin
@@ -176,7 +176,7 @@ class PageReader:
             page.url = ""
         if not page.url and self._config.page == "auto":
             page.begun = self._find_begun(item, response)
-            if page.begun is not None and not page.begun:
+            if page.begun is not None and not any(page.begun):
                 return Missing.OTHER_PAGE
         page.url = (resolved(response.url, page.url) if page.url else None) or response.url
         page.text = page.main = None
@@ -216,7 +216,7 @@ class PageReader:
         there = resolved(response.url, named) if named else None
         return there is not None and here is not None and identity(there) == identity(here)
 
-    def _find_begun(self, item: Any, response: Response) -> frozenset[str] | None:
+    def _find_begun(self, item: Any, response: Response) -> Begun | None:
         """The texts of an item without a URL that was begun on another page; None if on this."""
         texts = filter(None, map(url_of, ItemAdapter(item).values()))
         urls = [text for text in texts if "/" in text and len(text.split()) == 1]

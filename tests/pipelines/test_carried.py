@@ -43,7 +43,7 @@ def parse(*requests: Request, kind: type[Response] = HtmlResponse) -> list[Reque
     return list(passed)  # type: ignore[arg-type]
 
 
-def judge(item: Any, request: Request, body: str) -> Missing | None:
+def judge(item: Any, request: Request, body: str, labels: Labels | None = None) -> Missing | None:
     """Why the response of a request is not an item's page; None if it is."""
     reader = PageReader(DedupConfig(), lambda name: None)
     response = HtmlResponse(request.url, body=body.encode(), request=request)
@@ -51,6 +51,8 @@ def judge(item: Any, request: Request, body: str) -> Missing | None:
     if page.missing is not None:
         return page.missing
     found = strip_chrome(body)
+    if labels is not None:
+        return why_elsewhere(item, page, found, response, labels)
     missing = why_elsewhere(item, page, found, response, Labels())
     # The same with the text of another extractor.
     assert missing is why_elsewhere(item, page, found.text, response, Labels())
@@ -142,13 +144,40 @@ def test_what_the_callback_adds_is_not_the_list_s() -> None:
     assert judge(items[0], passed[0], EMPTY) is Missing.OTHER_PAGE
 
 
-def test_a_label_of_all() -> None:
-    """A category that all requests bring along begins no item; a description does."""
-    for label, missing in ("Hot drinks", None), (ARTICLE, Missing.OTHER_PAGE):
-        passed = parse(*(Request(url, cb_kwargs={"of": label}) for url in URLS))
-        assert judge({"title": "A cup", "of": label}, passed[1], CUP) is missing
-    (alone,) = parse(Request(URLS[0], cb_kwargs={"of": "Hot drinks"}))
-    assert judge({"title": "A cup", "of": "Hot drinks"}, alone, CUP) is Missing.OTHER_PAGE
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_label_of_several(whole: bool) -> None:
+    """A category that requests bring along begins no item if the page shows it, or all lack it.
+
+    Pages of reviews do not say whose they are, and each product has other ones.
+    """
+
+    def begin(*labels: str) -> list[Request]:
+        given = [{"item": {"of": label}} if whole else {"of": label} for label in labels]
+        return parse(*(Request(URLS[0], cb_kwargs=one) for one in given))
+
+    def complete(request: Request, body: str, labels: Labels) -> Missing | None:
+        of = request.cb_kwargs["item"]["of"] if whole else request.cb_kwargs["of"]
+        return judge({"title": "A cup", "of": of}, request, body, labels)
+
+    shown = CUP.replace("<h1>", "<nav>Hot drinks</nav><h1>", 1)
+    drinks, labels = ["Hot drinks", "Hot drinks", "Cold drinks", "Cold drinks"], Labels()
+    for request, body in zip(begin(*drinks), (shown, shown, shown, EMPTY), strict=True):
+        cold = Missing.OTHER_PAGE if request.cb_kwargs != begin(*drinks)[0].cb_kwargs else None
+        assert complete(request, body, labels) is cold
+    (alone,) = begin("Hot drinks")
+    assert complete(alone, shown, labels) is Missing.OTHER_PAGE
+    of_all, of_each = Labels(), Labels()
+    for number in range(6):
+        request, _ = begin("My crawl", "My crawl")
+        assert complete(request, CUP, of_all) is (None if number > 2 else Missing.OTHER_PAGE)
+        request, _ = begin(*[f"Cup num{'o' * number}ber"] * 2)
+        assert complete(request, EMPTY, of_each) is Missing.OTHER_PAGE
+
+
+def test_what_begins_no_item() -> None:
+    """Codes and numbers say nothing; a description is the list's, however many have it."""
+    passed = parse(*(Request(url, cb_kwargs={"of": ARTICLE}) for url in URLS))
+    assert judge({"title": "A cup", "of": ARTICLE}, passed[1], CUP) is Missing.OTHER_PAGE
     (code,) = parse(Request(URLS[0], cb_kwargs={"lang": "en", "rank": "7"}))
     assert judge({"title": "A cup", "lang": "en", "rank": "7"}, code, CUP) is None
 
