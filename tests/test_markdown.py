@@ -139,7 +139,7 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
         ("datasketch, 256 values", "methods.md", "| datasketch, 256 values"),
         ("simhash, 64 bits", "methods.md", "| `simhash`, 64 bits"),
         ("TextProfileSignature (", "methods.md", "| TextProfileSignature ("),
-        (".896", "main-text-figures.md", "| all 740 |"),
+        (".900", "main-text-figures.md", "| all 740 |"),
         ("bytes a kept page", "index-figures.md", "| datasketch"),
     ],
 )
