@@ -50,7 +50,8 @@ class Siblings:
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries now: the callback will change the items."""
-        texts = texts_in(*carried_by(request))
+        carried = list(carried_by(request))
+        texts = texts_in(*carried) if carried else frozenset[str]()  # most links bring none
         if not texts:
             request.meta.pop(CARRIED, None)  # of the response's request
             return
@@ -117,8 +118,11 @@ def _is_copied(one: Any, item: Any) -> bool:
 
 def carried_by(request: Request) -> Iterator[Any]:
     """The values that a request brings to its callback."""
-    yield from request.cb_kwargs.values()
-    yield from (value for name, value in request.meta.items() if name not in _OF_SCRAPY)
+    if request.cb_kwargs:
+        yield from request.cb_kwargs.values()
+    for name, value in request.meta.items():
+        if not isinstance(value, (int, float)) and name not in _OF_SCRAPY:
+            yield value
     callback: Any = request.callback
     while isinstance(callback, partial):
         yield from callback.args
