@@ -10,8 +10,8 @@ from scrapy.utils.misc import load_object
 
 from .pipelines import DuplicatePipeline
 from .pipelines.feeds import TagCsvExporter
+from .pipelines.item_pages.origins import OriginTracker
 from .pipelines.log_format import BriefLogFormatter
-from .pipelines.origins import OriginTracker
 from .pipelines.reading import ResponseParser
 from .pipelines.spared.middlewares import LinkMiddleware, RequestMiddleware
 from .project import project_config

@@ -18,11 +18,11 @@ from ..project import project_config
 from ..scrapy_versions import run_in_thread
 from ..start_errors import speak_plainly
 from .failures import Failures
-from .item_page import ItemPage, Missing
+from .item_pages.item_page import ItemPage, Missing
+from .item_pages.page_reader import PageReader
+from .item_pages.values import is_blank
 from .notices import Notices
-from .page import PageReader
 from .reading import LONG_PAGE, ResponseTrees, parse_in_turns
-from .values import is_blank
 from .writing import ItemWriter
 
 if TYPE_CHECKING:

@@ -27,14 +27,14 @@ from ..project import project_config
 from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failure
 from ..start_errors import mark_told, speak_plainly
 from ..wording import counted
-from .belonging import Labels, why_elsewhere
 from .chrome import MainTexts
 from .crawl.course import Course
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
-from .item_page import ItemPage, Missing
-from .origins import Origin, Origins
+from .item_pages.belonging import Labels, why_elsewhere
+from .item_pages.item_page import ItemPage, Missing
+from .item_pages.origins import Origin, Origins
 from .outcome import Outcome
 from .reading import ResponseTrees
 from .reporting import LeftOut

@@ -12,8 +12,8 @@ from ..dedup.config import DedupConfig
 from ..dedup.verdict import Kind, Verdict
 from ..scrapy_versions import ignores_start_requests
 from ..wording import counted
-from .item_page import Missing
-from .page import SHORT_TEXT
+from .item_pages.item_page import Missing
+from .item_pages.page_reader import SHORT_TEXT
 from .stopping import Stopper, fail_at_end
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..chrome.page.limits import is_harmless
 from ..chrome.page.reader import COMPILED, walk_tree
 from ..project import project_config
 from ..scrapy_versions import is_asyncio_available, run_in_thread
-from .origins import is_switched_off
+from .item_pages.origins import is_switched_off
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -12,7 +12,7 @@ from .. import chrome
 from ..dedup.identity import resolved
 from ..files import FILE_TYPES, is_file
 from ..items import Page
-from ..pipelines.values import is_plain_text
+from ..pipelines.item_pages.values import is_plain_text
 from .arguments import host_of
 from .links import encode_link
 

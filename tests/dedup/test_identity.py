@@ -10,7 +10,7 @@ from w3lib.url import canonicalize_url
 from crawler.dedup import DuplicateIndex
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.identity import _PLAIN, LONGEST_URL, identity, resolved
-from crawler.pipelines.page import PageReader
+from crawler.pipelines.item_pages.page_reader import PageReader
 from crawler.spiders.links import NewLinks
 
 LONG = "http://a/" + "../" * LONGEST_URL

@@ -15,10 +15,10 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
-from crawler.pipelines.belonging import Labels, find_lacking, why_elsewhere
-from crawler.pipelines.item_page import ItemPage, Missing
-from crawler.pipelines.origins import Origin, Origins, OriginTracker
-from crawler.pipelines.page import PageReader
+from crawler.pipelines.item_pages.belonging import Labels, find_lacking, why_elsewhere
+from crawler.pipelines.item_pages.item_page import ItemPage, Missing
+from crawler.pipelines.item_pages.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.item_pages.page_reader import PageReader
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
 
 URLS = "https://a.example/1", "https://a.example/2"

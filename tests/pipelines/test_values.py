@@ -21,10 +21,10 @@ from crawler.addon import Addon
 from crawler.dedup import ConfigError, DedupConfig, Verdict
 from crawler.pipelines import ExactDuplicate, feeds, resetting
 from crawler.pipelines.dropping import DroppedPage
-from crawler.pipelines.item_page import Missing
+from crawler.pipelines.item_pages.item_page import Missing
+from crawler.pipelines.item_pages.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.item_pages.page_reader import PageReader
 from crawler.pipelines.log_format import BriefLogFormatter
-from crawler.pipelines.origins import Origin, Origins, OriginTracker
-from crawler.pipelines.page import PageReader
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
 
 PAGE = html(ARTICLE)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from redis.asyncio import RedisCluster
-
 from ..candidates import Rule
 from ..errors import InputError
 from ..fingerprint import make_corrector, make_sketcher
@@ -14,6 +12,7 @@ from ..ranks import stored_order
 from ..store.cluster.slot import SlotIndex, read_shards
 from ..store.cluster.spread_index import SpreadIndex
 from ..store.parameters import SECRET, seed_digest
+from ..store.server.cluster_client import BoundedCluster
 from ..store.single import RedisIndex
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ async def make_store(client: Client, config: DedupConfig) -> RedisIndex | Spread
         "ttl": config.ttl,
     }
     named, secret = (config.namespace, parameters, rule), config.seed
-    if not isinstance(client, RedisCluster):
+    if not isinstance(client, BoundedCluster):
         return RedisIndex(client, *named, **terms, secret=secret)
     terms["timeout"] = config.timeout
     shards = config.shards if config.shards > 1 else await read_shards(client, config.namespace)

@@ -15,7 +15,7 @@ from ...dedup.errors import DedupError
 from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
 from ..gone import GONE
-from ..origins import WITHOUT_ITEM
+from ..item_pages.origins import WITHOUT_ITEM
 from .asked_log import tell_asked, tell_forgotten, tell_missed
 from .doubtful import DoubtfulCopies
 from .memory import Dropped, DroppedPages

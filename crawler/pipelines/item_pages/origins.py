@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
 
-from ..dedup.verdict import Kind, Verdict
+from ...dedup.verdict import Kind, Verdict
 from .carried import Siblings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from ..chrome import Document, MainText
-from ..extractor import Tree
+from ...chrome import Document, MainText
+from ...extractor import Tree
 from .carried import Begun
 from .values import is_blank
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
-from ..chrome.main_text import UNSPACED
+from ...chrome.main_text import UNSPACED
 
 PROSE: Final = 8  # words from which a text is no name, label or constant
 _WORDS: Final = 12  # of longer texts, their beginning

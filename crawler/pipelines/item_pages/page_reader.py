@@ -10,17 +10,17 @@ from lxml import etree
 from parsel import Selector, SelectorList
 from scrapy.http import HtmlResponse, Response, TextResponse
 
-from ..chrome import Document, MainText
-from ..chrome.page.document import TREES, is_soup
-from ..dedup.config import DedupConfig
-from ..dedup.identity import resolved
-from ..dedup.ranks import fields_of, only_value, read_date, read_number
-from ..dedup.scopes import field_scope
-from ..files import is_file
-from ..items import Page, reader_of, value_of
+from ...chrome import Document, MainText
+from ...chrome.page.document import TREES, is_soup
+from ...dedup.config import DedupConfig
+from ...dedup.identity import resolved
+from ...dedup.ranks import fields_of, only_value, read_date, read_number
+from ...dedup.scopes import field_scope
+from ...files import is_file
+from ...items import Page, reader_of, value_of
+from ..notices import Notices, held_instead
 from .carried import Begun, carried_by, find_begun
 from .item_page import ItemPage, Missing
-from .notices import Notices, held_instead
 from .origins import Origin
 from .values import is_blank, is_plain_text, text_of, url_of
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from scrapy.http import HtmlResponse, Response
 
-from ..chrome import MainText
-from ..chrome.main_text import UNSPACED
+from ...chrome import MainText
+from ...chrome.main_text import UNSPACED
 from .carried import Begun
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of

@@ -8,7 +8,7 @@ from lxml import etree
 from parsel import Selector, SelectorList
 from scrapy.http import Response, TextResponse
 
-from ..dedup.ranks import only_value
+from ...dedup.ranks import only_value
 
 
 def is_plain_text(response: Response) -> bool:
