@@ -16,7 +16,8 @@ _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
-_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+")
+# Quotes hide the end of a tag behind an equals sign only.
+_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+")
 # A lone quote is one, and so is a lone equals sign.
 _ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000

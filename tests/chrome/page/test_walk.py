@@ -199,6 +199,7 @@ TAGS = st.lists(
 @given(TAGS, st.integers(0, 6))
 @example("""<p b0=" b0="' a0<script>""", 2)
 @example("""<p b0=""<p/= a0<script>""", 3)
+@example("""<p" b0="<script>"<p </script>""", 3)
 def test_no_tag_has_more_attributes(html: str, most: int) -> None:
     """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
     if limits._is_crowded(html.encode(), most):
