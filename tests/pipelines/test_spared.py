@@ -234,11 +234,12 @@ async def test_values_that_matter_after_eight_that_did_not(web: Web, redis_url: 
 async def test_what_matters_on_few_pages_is_found_there(web: Web, redis_url: str) -> None:
     """Nearly each page of a small site is compared with another URL of it, before the crawl ends.
 
-    Two fetches a page are enough for that of all but five, which are drawn.
+    Two fetches a page are enough for that of all but five, which are drawn. A rule is learnt,
+    unless these pages happen to come first, and revoked.
     """
     _, texts, stats = await fetch(web, on_few_pages, redis_url)
     assert len(texts) == 30 + 3 * len(SOME)
-    assert stats["dedup/rules/revoked"]
+    assert stats.get("dedup/rules/revoked") == stats.get("dedup/rules/learnt")
 
 
 def seen_page(page: int, sort: str, text: int | None = None) -> SeenPage:

@@ -16,8 +16,9 @@ _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
-# Quotes hide the end of a tag behind an equals sign only.
-_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+")
+# Quotes hide the end of a tag behind an equals sign only.  What comes before, such as a script, may
+# hide its beginning or not: tags within tags are found, too.
+_TAG: Final = re.compile(rb"(?=(<[a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+))")
 # A lone quote is one, and so is a lone equals sign.
 _ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
@@ -25,6 +26,7 @@ MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
 _MANY_TAGS: Final = 14_000
 _APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyond many
+_MOST_WITHIN: Final = 2  # times what tags within tags make of a page
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -91,6 +93,13 @@ def _may_be_crowded(data: bytes) -> bool:
 
 
 def _is_crowded(data: bytes, most: int) -> bool:
-    """Return whether a tag has more than `most` attributes, which take two bytes or more."""
-    long = (tag[0] for tag in _TAG.finditer(data) if len(tag[0]) > 2 * most)
-    return any(sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most for tag in long)
+    """Return whether a tag may have more than `most` attributes, which take two bytes or more."""
+    seen = 0
+    for found in _TAG.finditer(data):
+        tag = found[1]
+        seen += len(tag)
+        if seen > _MOST_WITHIN * len(data):
+            return True
+        if len(tag) > 2 * most and sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most:
+            return True
+    return False
