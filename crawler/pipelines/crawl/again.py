@@ -159,7 +159,7 @@ class AskAgain:
         """Remember a dropped copy whose text may turn out to be a note of its site."""
         if self.dropped.most and known not in self.asked:
             self.doubtful.add(known, request, main, one_host=one_host)
-            if self.doubtful.is_full:
+            if self.doubtful.are_many:
                 self._settle_soon(is_idle=False)
 
     def ask_when_idle(self) -> None:
@@ -179,7 +179,7 @@ class AskAgain:
     async def _settle_pages(self, *, is_idle: bool) -> None:
         pages, noted = self.dropped.take_pages(), dict[str, Request]()
         try:
-            if is_idle or self.doubtful.is_full:
+            if is_idle or self.doubtful.are_many:
                 noted = await self.doubtful.take_noted(self._template, some=not is_idle)
             found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from ...chrome.main_text import MainText
     from ...chrome.template.pairs import OwnBlocks
 
-_MOST: Final = 1000  # copies
-_MOST_BLOCKS: Final = 200_000  # of all copies together: some 5 MB, at most 25
+# From half of that the earlier ones are decided, and more come while the index is asked.
+_MOST: Final = 2000  # copies
+_MOST_BLOCKS: Final = 400_000  # of all copies together: some 10 MB, at most 50
 
 
 class Doubtful(NamedTuple):
@@ -41,14 +42,17 @@ class DoubtfulCopies:
         return bool(self._copies)
 
     @property
-    def is_full(self) -> bool:
-        """Whether no more are remembered."""
-        return len(self._copies) >= _MOST or self._blocks >= _MOST_BLOCKS
+    def are_many(self) -> bool:
+        """Whether the earlier ones should be decided, to make room for others."""
+        return self._fill(1 / 2)
+
+    def _fill(self, share: float) -> bool:
+        return len(self._copies) >= _MOST * share or self._blocks >= _MOST_BLOCKS * share
 
     def add(self, url: str, request: Request | None, main: MainText, *, one_host: bool) -> None:
         """Remember a dropped copy, of a page of its host or not, if its own words decided."""
         few = 4 * (FEW_ON_HOST if one_host else FEW)
-        if request is None or self.is_full or url in self._copies or main.own_words < few:
+        if request is None or self._fill(1) or url in self._copies or main.own_words < few:
             return
         self.put_back({url: Doubtful(request, main.own_blocks, few)})
 
