@@ -48,9 +48,9 @@ async def test_a_fault_of_the_archive_changes_no_verdict(
     """A file that cannot be written, or a page that cannot be archived, is one warning."""
     bench = await open_bench()
     if fault == "file":
-        archive_path(bench.pipeline.config, bench.pipeline._index.digest).mkdir(parents=True)
+        archive_path(bench.pipeline.config, bench.pipeline.crawl.opened.digest).mkdir(parents=True)
     else:
-        monkeypatch.setattr(bench.pipeline._archive, "add", lambda *page: 1 / 0)
+        monkeypatch.setattr(bench.pipeline.crawl.archive, "add", lambda *page: 1 / 0)
     with caplog.at_level(logging.WARNING):
         items = [
             await bench.process({"url": f"https://a.example/{n}", "text": text})

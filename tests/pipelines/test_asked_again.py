@@ -446,7 +446,9 @@ async def test_no_page_is_awaited_to_forget_what_is_lost(open_bench: Any) -> Non
     """Another crawler keeps its copy although this one has nothing more to check."""
     one, other = await open_bench(), await open_bench()
     page = {"url": "https://example.org/a", "text": prose(1)}
-    one.pipeline.course.later.note_dropped(await one.process(page), None, DropItem("not mine"))
+    one.pipeline.crawl.course.later.note_dropped(
+        await one.process(page), None, DropItem("not mine")
+    )
     async with asyncio.timeout(10):
         while not one.stats["dedup/left_out"]:  # noqa: ASYNC110
             await asyncio.sleep(0)

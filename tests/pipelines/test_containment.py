@@ -42,7 +42,7 @@ async def test_a_contained_page_is_dropped_where_that_is_asked_for(
     copy = text(changed(LONG["text"].split(), 2))
     with pytest.raises(NearDuplicate):
         await bench.process({"url": "http://b/copy", "text": copy})
-    index = bench.pipeline._index
+    index = bench.pipeline.crawl.opened
     assert index is not None
     await index.override("http://a/short", "keep")
     kept = await bench.process({"url": "http://a/short", "text": text(SHORT)})

@@ -468,7 +468,7 @@ async def test_own_faults_lose_nothing(bench, monkeypatch, caplog):
     async def broken(url: str, text: str, **known: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(bench.pipeline._index, "check", broken)
+    monkeypatch.setattr(bench.pipeline.crawl.opened, "check", broken)
     item = await bench.process({"url": "/a", "text": ARTICLE})
     assert item["dedup"]["kind"] == "unchecked"
     assert bench.stats["dedup/errors/ZeroDivisionError"] == 1
@@ -489,7 +489,7 @@ async def test_no_answer(open_bench, monkeypatch, caplog, on_error, stops):
         calls += 1
         raise ServerError("gone; start it again")
 
-    monkeypatch.setattr(bench.pipeline._index, "check", silent)
+    monkeypatch.setattr(bench.pipeline.crawl.opened, "check", silent)
     for i in range(5):
         item = await bench.process({"url": f"/{i}", "text": ARTICLE})
         assert item["dedup"]["kind"] == "unchecked"
@@ -515,7 +515,7 @@ async def keep_and_lose(bench) -> None:
     """A page is kept, and then its address is gone."""
     request = Request("http://a/gone")
     await bench.process({"url": request.url, "text": ARTICLE})
-    bench.pipeline.gone.note_response(Response(request.url, status=404), request)
+    bench.pipeline.crawl.gone.note_response(Response(request.url, status=404), request)
 
 
 async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
@@ -529,7 +529,7 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
         item = await bench.process({"url": f"http://a/{number}", "text": OTHER})
         assert item["dedup"]["kind"] == "unchecked"
     assert asyncio.get_running_loop().time() - started < 4 * 1.2
-    assert bench.pipeline._index.spooled() == ((20, 0), (0, 0))
+    assert bench.pipeline.crawl.opened.spooled() == ((20, 0), (0, 0))
     server.process.send_signal(signal.SIGCONT)
     await asyncio.sleep(1.5)
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
@@ -543,7 +543,7 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
     urls = [f"http://a/{number}" for number in range(100)]
     await bench.process({"url": urls[7], "text": ARTICLE})
     found = [(url, int(time.time())) for url in urls]
-    bench.pipeline.gone.waiting.extend(found)
+    bench.pipeline.crawl.gone.waiting.extend(found)
     asked = []
 
     async def silent(url: str, since: int) -> bool:
@@ -551,13 +551,13 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
         raise ServerError("no answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr(bench.pipeline._index, "gone", silent)
+        patch.setattr(bench.pipeline.crawl.opened, "gone", silent)
         for number in range(10):
             await bench.process({"url": f"http://b/{number}", "text": OTHER})
     assert len(asked) == 100 + 9
-    assert sorted(bench.pipeline.gone.waiting) == sorted(found)
+    assert sorted(bench.pipeline.crawl.gone.waiting) == sorted(found)
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
-    assert (item["dedup"]["replaces"], len(bench.pipeline.gone.waiting)) == (urls[7], 0)
+    assert (item["dedup"]["replaces"], len(bench.pipeline.crawl.gone.waiting)) == (urls[7], 0)
 
 
 async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_server):
@@ -567,11 +567,11 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
     await keep_and_lose(first)
     server.process.send_signal(signal.SIGSTOP)
     await first.pipeline.close_spider()
-    first.pipeline._index = None  # it is closed
+    first.pipeline.crawl.opened = None  # it is closed
     server.process.send_signal(signal.SIGCONT)
     following = await open_bench(redis_url=server.url)
-    assert following.pipeline._index.spooled() == ((0, 0), (0, 0))
-    assert (await following.pipeline._index.show("http://a/gone")).gone is not None
+    assert following.pipeline.crawl.opened.spooled() == ((0, 0), (0, 0))
+    assert (await following.pipeline.crawl.opened.show("http://a/gone")).gone is not None
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
@@ -593,7 +593,7 @@ async def test_an_address_that_was_there_again_before_its_report(
     if is_closed:
         server.process.send_signal(signal.SIGSTOP)
         await bench.pipeline.close_spider()
-        bench.pipeline._index = None  # it is closed
+        bench.pipeline.crawl.opened = None  # it is closed
         server.process.send_signal(signal.SIGCONT)
         bench = await open_bench(redis_url=server.url, drop="")
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
@@ -606,23 +606,26 @@ async def test_many_addresses_are_told_without_a_page(bench):
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
     for number in range(1000):
         url = f"http://a/{number}" if number else "http://a/gone"
-        bench.pipeline.gone.note_response(Response(url, status=404), Request(url))
+        bench.pipeline.crawl.gone.note_response(Response(url, status=404), Request(url))
         await asyncio.sleep(0)
-    await bench.pipeline.gone._report
+    await bench.pipeline.crawl.gone._report
     assert bench.stats["dedup/gone"] == 1
-    assert len(bench.pipeline.gone.waiting) < 1000
+    assert len(bench.pipeline.crawl.gone.waiting) < 1000
 
 
 async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypatch):
     """Those that find no room, as the server gives no answer, go to the spool, and only those."""
     monkeypatch.setattr(gone, "MOST_GONE", 200)
     moved = Response("http://a/old", status=301, headers={"Location": "/set-cookie"})
-    bench.pipeline.gone.note_redirect(moved, Request(moved.url))
+    bench.pipeline.crawl.gone.note_redirect(moved, Request(moved.url))
     for number in range(250):
-        bench.pipeline.gone.note_response(
+        bench.pipeline.crawl.gone.note_response(
             Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
         )
-    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.spooled()[0]) == (122, (0, 128))
+    assert (len(bench.pipeline.crawl.gone.waiting), bench.pipeline.crawl.opened.spooled()[0]) == (
+        122,
+        (0, 128),
+    )
 
 
 async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
@@ -632,11 +635,11 @@ async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
     async def silent(url: str) -> bool:
         raise ServerError("no answer")
 
-    monkeypatch.setattr(bench.pipeline._index, "leave_out", silent)
+    monkeypatch.setattr(bench.pipeline.crawl.opened, "leave_out", silent)
     for number in range(300):
-        bench.pipeline.left_out.note_url(f"http://a/{number}")
+        bench.pipeline.crawl.left_out.note_url(f"http://a/{number}")
         await asyncio.sleep(0)
-    assert len(bench.pipeline.left_out.waiting) == 200
+    assert len(bench.pipeline.crawl.left_out.waiting) == 200
     assert caplog.text.count("200 URLs that are left out wait until the index answers") == 1
 
 
@@ -650,12 +653,12 @@ async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(
     """As of a list of addresses: what comes between the answer and its item takes no place."""
     old, new, copy = "http://a/old", "http://a/old/", "http://b/copy"
     await bench.process({"url": old, "text": ARTICLE})
-    redirected(bench.pipeline.gone, old, new)
+    redirected(bench.pipeline.crawl.gone, old, new)
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": copy, "text": ARTICLE})
     with pytest.raises(DroppedPage, match=f"repeated: '{old}'$"):
         await bench.process({"url": old, "text": ARTICLE})
-    await bench.pipeline.gone.report_rest()
+    await bench.pipeline.crawl.gone.report_rest()
     assert "dedup/gone" not in bench.stats
 
 
@@ -665,7 +668,7 @@ async def test_who_waits_for_the_item_behind_a_redirect(bench, monkeypatch, pati
     monkeypatch.setattr(gone, "_PATIENCE", patience)
     old, new = "http://a/old", "http://a/new"
     await bench.process({"url": old, "text": ARTICLE})
-    redirected(bench.pipeline.gone, old, new)
+    redirected(bench.pipeline.crawl.gone, old, new)
     await bench.process({"url": "http://a/other", "text": OTHER})
     assert bench.stats.get("dedup/gone", 0) == (patience < 0)
     item = await bench.process({"url": new, "text": ARTICLE})
@@ -679,9 +682,9 @@ async def test_redirects_whose_items_are_waited_for_are_bounded(bench, monkeypat
         with contextlib.suppress(ExactDuplicate):
             await bench.process({"url": f"http://a/{number}", "text": ARTICLE})
     for number in range(5):
-        redirected(bench.pipeline.gone, f"http://a/{number}", f"http://a/new/{number}")
-    assert len(bench.pipeline.gone.waiting) == 3
-    await bench.pipeline.gone.report_rest()
+        redirected(bench.pipeline.crawl.gone, f"http://a/{number}", f"http://a/new/{number}")
+    assert len(bench.pipeline.crawl.gone.waiting) == 3
+    await bench.pipeline.crawl.gone.report_rest()
     assert bench.stats["dedup/gone"] == 5
 
 
@@ -692,7 +695,7 @@ async def test_a_detour_without_an_end(bench, end):
     As when the crawl ends on the way to where a cookie is set.
     """
     await bench.process({"url": "http://a/", "text": ARTICLE})
-    gone = bench.pipeline.gone
+    gone = bench.pipeline.crawl.gone
     there = Request("http://a/set", meta={"redirect_urls": ["http://a/"]})
     gone.note_redirect(
         Response("http://a/", status=301, headers={"Location": "/set"}), Request("http://a/")
@@ -703,7 +706,7 @@ async def test_a_detour_without_an_end(bench, end):
         gone.note_response(Response(there.url, status=end), there)
     await gone.report_rest()
     assert "dedup/gone" not in bench.stats
-    assert bench.pipeline._index.spooled() == ((0, 0), (0, 0))
+    assert bench.pipeline.crawl.opened.spooled() == ((0, 0), (0, 0))
 
 
 @pytest.mark.parametrize(("is_followed", "is_whole"), [(False, True), (False, False), (True, True)])
@@ -713,7 +716,7 @@ async def test_a_redirect_to_another_host(bench, is_followed, is_whole):
     A crawl that ends early may have a request for it that waits.
     """
     await bench.process({"url": "http://a/", "text": ARTICLE})
-    gone = bench.pipeline.gone
+    gone = bench.pipeline.crawl.gone
     moved = Response("http://a/", status=308, headers={"Location": "http://b/"})
     gone.note_redirect(moved, Request("http://a/"))
     if is_followed:
@@ -731,25 +734,25 @@ async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
     for method in ("POST", "HEAD"):
         request = Request("http://a/", method=method)
         answer = Response(request.url, status=status, headers={"Location": "/thanks"})
-        bench.pipeline.gone.note_redirect(answer, request)
-        bench.pipeline.gone.note_response(answer, request)
-    await bench.pipeline.gone.report_rest()
-    assert not bench.pipeline.gone.waiting
+        bench.pipeline.crawl.gone.note_redirect(answer, request)
+        bench.pipeline.crawl.gone.note_response(answer, request)
+    await bench.pipeline.crawl.gone.report_rest()
+    assert not bench.pipeline.crawl.gone.waiting
     assert "dedup/gone" not in bench.stats
 
 
 async def test_an_answer_out_of_the_http_cache_tells_of_no_address_that_it_is_gone(bench):
     """The page may be there again for a long time."""
     cached = Response("http://a/back", status=404, flags=["cached"])
-    bench.pipeline.gone.note_response(cached, Request(cached.url))
-    assert not bench.pipeline.gone.waiting
+    bench.pipeline.crawl.gone.note_response(cached, Request(cached.url))
+    assert not bench.pipeline.crawl.gone.waiting
 
 
 async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
-    bench.pipeline.gone.waiting.append(("http://a/gone", int(time.time())))
-    index = bench.pipeline._index
+    bench.pipeline.crawl.gone.waiting.append(("http://a/gone", int(time.time())))
+    index = bench.pipeline.crawl.opened
     with monkeypatch.context() as patch:
         patch.setattr(index, "gone", lambda url, since: asyncio.sleep(60))
         page = asyncio.create_task(bench.process({"url": "http://a/1", "text": OTHER}))
@@ -767,7 +770,7 @@ async def test_addresses_gone_at_the_same_time(bench, server):
     for number, url in enumerate(urls):
         await bench.process({"url": url, "text": text_of(article(number))})
     for url in urls:
-        bench.pipeline.gone.note_response(Response(url, status=404), Request(url))
+        bench.pipeline.crawl.gone.note_response(Response(url, status=404), Request(url))
     before = server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"]
     item = await bench.process({"url": "http://a/copy", "text": text_of(article(7))})
     assert item["dedup"]["replaces"] == urls[7]
@@ -779,7 +782,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2)
-    bench.pipeline.gone.waiting.extend([("http://a/bad", 1), ("http://a/gone", 1)])
+    bench.pipeline.crawl.gone.waiting.extend([("http://a/bad", 1), ("http://a/gone", 1)])
     noted = []
 
     async def gone(url: str, since: int) -> bool:
@@ -788,7 +791,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
             raise ZeroDivisionError
         return False
 
-    monkeypatch.setattr(bench.pipeline._index, "gone", gone)
+    monkeypatch.setattr(bench.pipeline.crawl.opened, "gone", gone)
     item = await bench.process({"url": "http://a/1", "text": ARTICLE})
     assert (item["dedup"]["kind"], noted) == ("unique", ["http://a/bad", "http://a/gone"])
     assert bench.stats["dedup/errors/ZeroDivisionError"] == 1
@@ -796,7 +799,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     item = await bench.process({"url": "http://a/2", "text": OTHER})
     assert item["dedup"]["kind"] == "unchecked"
     server.process.send_signal(signal.SIGCONT)
-    bench.pipeline.gone.waiting.append(("http://a/bad", 1))
+    bench.pipeline.crawl.gone.waiting.append(("http://a/bad", 1))
     await asyncio.sleep(0.5)
     await bench.pipeline.close_spider()
     assert bench.stats["dedup/replayed/unique"] == 1
@@ -913,7 +916,7 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     url = "http://a/%C3%A9"
     await bench.process({"url": url, "text": ARTICLE})
     for way in ["http://a/login"], []:
-        gone, to = bench.pipeline.gone, [*way, url][0]
+        gone, to = bench.pipeline.crawl.gone, [*way, url][0]
         gone.note_redirect(Response(old, status=301, headers={"Location": to}), Request(old))
         gone.note_response(Response(url), Request(url, meta={"redirect_urls": [old, *way]}))
     with pytest.raises(ExactDuplicate):

@@ -1,0 +1,173 @@
+"""The index of a crawl: opened before the first page, told what is found, closed in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from ..dedup.archive.writer import ArchiveWriter
+from ..dedup.errors import DedupError, ServerError
+from ..dedup.index import DuplicateIndex
+from ..dedup.store.server.connect import server_name
+from ..scrapy_versions import start_failure
+from ..start_errors import mark_told
+from ..wording import counted
+from .crawl.course import Course
+from .failures import Failures
+from .gone import GoneAddresses
+from .reporting import LeftOut
+from .resetting import reset_if_asked
+from .spared.sparing import Sparing
+from .stopping import SERVER_UNAVAILABLE
+from .unchecked import Unchecked
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from ..chrome import SharedTemplate
+    from ..dedup.config import DedupConfig
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlIndex:
+    """An index, its archive, and all that a crawl tells them beside its pages.
+
+    Parameters
+    ----------
+    config
+        Where the index is, and what is dropped.
+    count
+        Called with the name of a statistic to increase by one.
+    fail
+        Called when the index cannot be opened: ends the crawl as failed.
+    template
+        Returns what is known about the template of a URL's site.
+    urls
+        Returns the URLs that an item, or its response, has for its page.
+
+    Attributes
+    ----------
+    opened
+        The index, None before it is open.
+    archive
+        Where pages are kept for reports, None if they are not.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig,
+        count: Callable[[str], None],
+        fail: Callable[[], None],
+        template: Callable[[str], Awaitable[SharedTemplate | None]],
+        urls: Callable[[Any, Response | None], Iterable[str]],
+    ) -> None:
+        self.opened: DuplicateIndex | None = None
+        self.archive: ArchiveWriter | None = None
+        self.failures = Failures(count)
+        self.gone = GoneAddresses(config.identity, count)
+        self.left_out = LeftOut(count)
+        self.course = Course(config, count, template, urls, self.left_out.note_now)
+        self.sparing: Sparing | None = None
+        self._config = config
+        self._fail = fail
+        self._unchecked = Unchecked(count)
+        self._resources = AsyncExitStack()
+        self._under_way = 0  # items in the pipeline, and the opening of the index
+        self._idle = asyncio.Event()  # set while nothing is under way
+        self._idle.set()
+
+    def connect_signals(self, crawler: Crawler) -> None:
+        """Follow a crawl."""
+        self.gone.connect_signals(crawler)
+        self.left_out.connect_signals(crawler)
+        self.course.connect_signals(crawler)
+        self.sparing = Sparing.of(crawler)
+        if self.sparing is not None:
+            self.course.again.make_left = self.sparing.make_left
+
+    @contextmanager
+    def note_work(self) -> Iterator[None]:
+        """Count something as under way, so that closing the index waits for its end."""
+        self._under_way += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._idle.set()
+
+    async def open(self) -> None:
+        """Open the index. If that fails, the crawl ends, and the log says what to do."""
+        with self.note_work():
+            index = await self._open_index()
+            self.gone.report_to(index)
+            self.left_out.report_to(index)
+            # Now, because an earlier crawl's texts must not come after those of this crawl.
+            await self._unchecked.replay_unchecked(index)
+            await self.course.use_index(index, self.report_found)
+            if self.sparing is not None:
+                self.sparing.open(index)
+
+    async def _open_index(self) -> DuplicateIndex:
+        try:
+            await reset_if_asked(self._config)
+            opening = DuplicateIndex.open(self._config, spool=True)
+            self.opened = index = await self._resources.enter_async_context(opening)
+            self.archive = ArchiveWriter.of(self._config, index.digest)
+        except DedupError as error:
+            logger.error("%s", error)
+            mark_told(error)
+            self._fail()
+            unavailable = isinstance(error, ServerError)
+            reason = SERVER_UNAVAILABLE if unavailable else "dedup_not_opened"
+            raise start_failure(error, reason) from None
+        with suppress(ServerError):  # the first page logs the error, and passes
+            kept = sum(state.get("kept", 0) for state in await index.store.read_states())
+            place = server_name(self._config)
+            logger.info("Index %r, %s: %s", self._config.namespace, place, counted(kept, "page"))
+        return index
+
+    async def report_found(self, is_all: bool) -> None:
+        """Send the crawl's reports to the index; `is_all` says that all responses have come."""
+        await (self.gone.report_all() if is_all else self.gone.report_found())
+        await self.left_out.report_found()
+        if self.opened is not None:
+            await self.failures.report_to(self.opened)
+
+    async def meet_template(self, url: str, template: SharedTemplate) -> None:
+        """Load what the index knows about the template of a page's site."""
+        if self.opened is None:
+            return
+        try:
+            await self.opened.meet(url, template)
+        except Exception as error:  # spiders call this, too, and would lose the page
+            if self.failures.is_news(error):
+                logger.exception("Could not use the template of %r from the index", url)
+
+    async def close(self) -> bool:
+        """Close the index when nothing is under way; return whether it was open."""
+        # `scrapy parse` does not wait for its items. Neither does a crawl wait for this pipeline if
+        # it ends because another one fails to open.
+        await self._idle.wait()
+        if self.opened is None:
+            return False
+        await self.left_out.report_found()
+        await self.gone.report_rest()
+        await self.course.end_crawl()
+        if self.sparing is not None:
+            await self.sparing.close()
+        await self._unchecked.replay_unchecked(self.opened)
+        await self.failures.report_to(self.opened)
+        if self.archive is not None:
+            await asyncio.to_thread(self.archive.close)
+        try:
+            await self._resources.aclose()
+        except Exception:
+            logger.warning("The index could not be closed properly", exc_info=True)
+        return True
