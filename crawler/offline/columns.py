@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..dedup.candidates import FEW, is_distinct
-from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
+from ..dedup.candidates import is_distinct
+from ..dedup.fingerprint import EXACT_BYTES, NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .records.files import Piece
@@ -59,6 +59,7 @@ EDGES: Final = pa.schema(
         ("members", pa.int32()),
         ("stored_members", pa.int32()),
         ("level", pa.int32()),
+        ("is_exact", pa.bool_()),
     ]
 )
 
@@ -99,13 +100,11 @@ def read_pages(
 def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
     """The cells of a page in :data:`PAGES`, from ``exact`` to ``anchors``.
 
-    If a page has few own words, ``exact`` ends with the hash of its heading: equal texts below
-    other headings are then not exact copies. ``own`` is the page's own content, then its host.
+    ``exact`` is the exact hash, then the hash of the page's heading: equal texts below other
+    headings are compared as a pair. ``own`` is the page's own content, then its host.
     """
     keys = np.frombuffer(page.bands, ">u4").tolist() or None
-    heading = page.own[:2]
-    exact = page.exact + heading if any(heading) and page.own[2] < FEW else page.exact
-    own = page.own + host(url).encode()
+    exact, own = page.exact + page.own[:2], page.own + host(url).encode()
     return exact, page.words, keys, odd_cell(page.odd), own, page.anchors or None
 
 
@@ -172,11 +171,11 @@ def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def verify_pairs(
     batches: Iterable[pa.RecordBatch], threshold: float, bits: int, bands: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pairs whose odd sketches reach the `threshold`, in :data:`EDGES`.
+    """Yield the pairs with equal words, or whose odd sketches reach the `threshold`.
 
-    As in the index, a new text is compared at the level of the stored sketch. Equal sketches of
-    whole texts count as differing in 2 bits if the texts do not share all `bands`. Pairs that
-    :func:`is_distinct` tells apart are left out.
+    They are in :data:`EDGES`. As in the index, a new text is compared at the level of the stored
+    sketch. Equal sketches of whole texts count as differing in 2 bits if the texts do not share all
+    `bands`. Pairs that :func:`is_distinct` tells apart are left out.
     """
     width = _ODD_HEAD + bits // 8
     ones = np.array([value.bit_count() for value in range(256)], np.uint16)
@@ -203,7 +202,12 @@ def verify_pairs(
         difference, both = differences[odd_bits], members + stored_members
         with np.errstate(invalid="ignore"):
             similarity = (both - difference) / (both + difference)
-        similar = found & (both > 0) & (similarity >= threshold)
+        hashes = (batch[name].to_pylist() for name in ("new_exact", "stored_exact"))
+        pairs = zip(*hashes, strict=True)
+        same_words = [new[:EXACT_BYTES] == kept[:EXACT_BYTES] for new, kept in pairs]
+        is_exact = np.array(same_words, np.bool_)
+        similarity[is_exact] = 1.0
+        similar = is_exact | found & (both > 0) & (similarity >= threshold)
         for row in np.flatnonzero(similar).tolist():
             similar[row] = not _are_distinct(batch["new_own"][row], batch["stored_own"][row])
         mask = pa.array(similar)
@@ -215,6 +219,7 @@ def verify_pairs(
                 pa.array(members[similar], pa.int32()),
                 pa.array(stored_members[similar], pa.int32()),
                 pa.array(stored[similar, 0], pa.int32()),
+                pa.array(is_exact[similar]),
             ],
             schema=EDGES,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from ..dedup.fingerprint import EXACT_BYTES
 from . import columns
 from .records.files import OFFSET_BITS
 
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
     from ..dedup.config import DedupConfig
 
+_COMPARED: Final = ("odd", "own", "exact")  # cells of two texts
 _EDGES: Final = (
     "new long, stored long, hits long, similarity double, odd_bits int, members int, "
-    "stored_members int, level int"
+    "stored_members int, level int, is_exact boolean"
 )
 
 
@@ -48,7 +50,7 @@ def _to_positions(duplicates: DataFrame, places: DataFrame) -> DataFrame:
 
 
 def distinct_texts(pages: DataFrame) -> DataFrame:
-    """The distinct texts; each is identified by the position of its first page."""
+    """The texts with different words or headings, each with the position of its first page."""
     from pyspark.sql import functions as F
 
     whole = pages.where("words > 0")  # a page without words has no copies
@@ -61,14 +63,17 @@ def distinct_texts(pages: DataFrame) -> DataFrame:
 
 
 def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
-    """Verified pairs of similar texts, in each direction in which one may be a copy."""
+    """Verified pairs of similar texts, in each direction in which one may be a copy.
+
+    Texts meet in a bucket for each band, and in one for their words.
+    """
     from pyspark.sql import functions as F
 
-    keyed = texts.where("bands is not null").select(
-        "text", F.posexplode("bands").alias("band", "key")
-    )
+    compared = texts.where("bands is not null")
+    keyed = compared.select("text", F.posexplode("bands").alias("band", "key"))
     bucket = F.col("band").cast("long") * F.lit(1 << 32) + F.col("key")
-    buckets = keyed.select(bucket.alias("bucket"), "text")
+    of_words = F.xxhash64(F.substring("exact", 1, EXACT_BYTES)).alias("bucket")
+    buckets = keyed.select(bucket.alias("bucket"), "text").union(compared.select(of_words, "text"))
     pairs = (
         buckets.repartition("bucket")
         .sortWithinPartitions("bucket", "text")
@@ -78,7 +83,7 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
     )
 
     def columns_of(name: str) -> list[Column]:
-        return [F.col(one).alias(f"{name}_{one}") for one in ("odd", "own")]
+        return [F.col(one).alias(f"{name}_{one}") for one in _COMPARED]
 
     new = texts.select(F.col("text").alias("new"), *columns_of("new"))
     stored = texts.select(F.col("text").alias("stored"), *columns_of("stored"), "last")
@@ -91,10 +96,11 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
         F.expr("if(turned, stored, new)").alias("new"),
         F.expr("if(turned, new, stored)").alias("stored"),
         "hits",
-        F.expr("if(turned, stored_odd, new_odd)").alias("new_odd"),
-        F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
-        F.expr("if(turned, stored_own, new_own)").alias("new_own"),
-        F.expr("if(turned, new_own, stored_own)").alias("stored_own"),
+        *(F.expr(f"if(turned, stored_{one}, new_{one})").alias(f"new_{one}") for one in _COMPARED),
+        *(
+            F.expr(f"if(turned, new_{one}, stored_{one})").alias(f"stored_{one}")
+            for one in _COMPARED
+        ),
     )
     verify = partial(
         columns.verify_pairs,
@@ -164,7 +170,8 @@ def list_duplicates(
     near = placed.where("gone").join(_best_originals(edges, dropped), "text").where(
         "position > cluster and (until is null or position <= until)"
     ).select(
-        "position", "piece", "url", "shown", F.lit("near").alias("kind"), "cluster", "similarity",
+        "position", "piece", "url", "shown",
+        F.expr("if(is_exact, 'exact', 'near')").alias("kind"), "cluster", "similarity",
         "odd_bits", "members", "stored_members", "level"
     )  # fmt: skip
     named = originals.select(
@@ -193,8 +200,9 @@ def list_duplicates(
 def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
     """For each dropped text, the most similar kept text at each position.
 
-    ``cluster`` is the original of pages that come after it, up to ``until``. Of equally similar
-    texts, it is the one with more shared bands, then the earlier one, as in the index.
+    ``cluster`` is the original of pages that come after it, up to ``until``. It is one with equal
+    words, then of equally similar texts the one with more shared bands, then the earlier one, as in
+    the index.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -202,12 +210,12 @@ def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
     kept = edges.join(dropped.withColumnRenamed("new", "stored"), "stored", "left_anti")
     in_order = Window.partitionBy("new").orderBy("stored")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    rank = F.struct("similarity", "hits", (-F.col("stored")).alias("earlier"))
+    rank = F.struct("is_exact", "similarity", "hits", (-F.col("stored")).alias("earlier"))
     ranked = kept.withColumn("rank", rank).withColumn("best", F.max("rank").over(so_far))
     steps = ranked.where("rank = best").withColumn("until", F.lead("stored").over(in_order))
     return steps.select(
         F.col("new").alias("text"), F.col("stored").alias("cluster"), "until", "similarity",
-        "odd_bits", "members", "stored_members", "level"
+        "odd_bits", "members", "stored_members", "level", "is_exact"
     )  # fmt: skip
 
 

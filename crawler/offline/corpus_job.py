@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Version of the work in a folder; a run does not resume work of another version.
-_LAYOUT: Final = 7
+_LAYOUT: Final = 8
 _RESULTS: Final = ("duplicates", "clusters", "contained", "kept")
 # Settings without effect on decisions: the address of the index, and the use of verdicts.
 _WITHOUT_EFFECT: Final = frozenset(

@@ -18,8 +18,11 @@ from crawler.offline.copies import walk_pairs
 from tests.support.texts import article, changed, text
 
 
-def owns(cells: list[bytes]) -> dict[str, list[bytes]]:
-    return {"new_own": cells, "stored_own": cells}
+def unlike(count: int) -> dict[str, list[bytes]]:
+    """The cells of pairs of which neither headings nor words are equal."""
+    own = [NO_OWN] * count
+    hashes = {"new_exact": [b"new"] * count, "stored_exact": [b"stored"] * count}
+    return {"new_own": own, "stored_own": own, **hashes}
 
 
 def batches(rows: list[tuple[int, int]], size: int) -> list[pa.RecordBatch]:
@@ -97,7 +100,7 @@ def test_pairs_are_verified_as_the_index_does() -> None:
             "hits": [1] * len(asked),
             "new_odd": [packed[a] for a, _ in asked],
             "stored_odd": [packed[b] for _, b in asked],
-            **owns([NO_OWN] * len(asked)),
+            **unlike(len(asked)),
         }
     )
     (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
@@ -124,14 +127,17 @@ def test_equal_sketches_of_texts_that_differ() -> None:
     odd = sketch.level.to_bytes(1) + sketch.members.to_bytes(2) + sketch.bits
     batch = pa.RecordBatch.from_pydict(
         {"new": [1, 2], "stored": [0, 0], "hits": [7, 8], "new_odd": [odd] * 2}
-        | {"stored_odd": [odd] * 2, **owns([NO_OWN] * 2)}
+        | {"stored_odd": [odd] * 2, **unlike(2)}
     )
     (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
     assert [(row["new"], row["similarity"]) for row in found.to_pylist()] == [(2, 1.0)]
 
 
 def test_pages_with_other_headings_are_no_copies() -> None:
-    """Where they have few words of their own, or one host and a template that nobody knows."""
+    """Where they have few words of their own, or one host and a template that nobody knows.
+
+    So it is also where their words are equal.
+    """
     fingerprint = Fingerprinter(DedupConfig(), seed=5)
     page = replace(fingerprint(text(article(1))), own=fingerprint.own("Red", 300, 0))
     stored = cells_of(page, "http://site/red")
@@ -142,14 +148,16 @@ def test_pages_with_other_headings_are_no_copies() -> None:
         (("Red", 30, 0), "http://site/print"),
     ]
     new = [cells_of(replace(page, own=fingerprint.own(*own)), url) for own, url in others]
-    assert [cells[0] == stored[0] for cells in new] == [True, False, True, False]
+    assert [cells[0] == stored[0] for cells in new] == [False, False, False, True]
     batch = pa.RecordBatch.from_pydict(
         {"new": range(4), "stored": [9] * 4, "hits": [8] * 4, "new_odd": [one[3] for one in new]}
         | {"stored_odd": [stored[3]] * 4}
         | {"new_own": [one[4] for one in new], "stored_own": [stored[4]] * 4}
+        | {"new_exact": [one[0] for one in new], "stored_exact": [stored[0]] * 4}
     )
     (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
     assert found["new"].to_pylist() == [0, 3]
+    assert found["is_exact"].to_pylist() == [True, True]
 
 
 def test_a_text_like_a_dropped_one_is_kept() -> None:

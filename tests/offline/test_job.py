@@ -230,6 +230,53 @@ def test_the_same_pages_get_the_same_verdicts(
         run(spark, patterns, tmp_path / "out", cluster_size=False)
 
 
+def test_equal_words_below_other_headings(
+    spark: SparkSession, redis_url: str, tmp_path: Path
+) -> None:
+    """A job decides as an index: headings tell apart what a site repeats on its first pages.
+
+    On other hosts, and of pages without a heading, long texts decide; with their hosts' templates
+    hardly known or well known, equal pages are exact copies.
+    """
+    words, more = text(article(1, 60)), text(article(2, 300))
+    shown = [(f"http://one.example/{number}", f"Title {number}", words) for number in range(3)]
+    shown += [("http://one.example/0?print", "Title 0", words)]
+    shown += [(f"http://{host}.example/", f"Title {host}", more) for host in ("two", "three")]
+    shown += [("http://four.example/", "", more)]
+    path, config = tmp_path / "a.jsonl", DedupConfig(seed=7, redis_url=redis_url)
+    lines = [
+        {"url": url, "html": f"<title>{title}</title><p>{one}</p>"} for url, title, one in shown
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = local_files(str(path))
+    Corpus(spark, files, str(tmp_path / "out"), config, report=lambda line: None).run()
+    (piece,) = cut_pieces(files, piece_size(files))
+    found = [one.page.settled() for one in pages_of(piece, PageReader(config)) if one.page]
+
+    async def check() -> list[Verdict]:
+        async with DuplicateIndex.open(config) as index:
+            return [
+                await index.check(
+                    one.url,
+                    one.text,
+                    whole=one.whole,
+                    heading=one.heading,
+                    own_words=one.own_words,
+                    learnt=one.learnt,
+                )
+                for one in found
+            ]
+
+    expected = {
+        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
+        for one in asyncio.run(check())
+        if one.duplicate_of is not None
+    }
+    assert duplicates(spark, tmp_path / "out") == expected
+    copies = ["http://one.example/0?print", "http://three.example/", "http://four.example/"]
+    assert list(expected) == copies
+
+
 def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     spark: SparkSession, done: Done
 ) -> None:
