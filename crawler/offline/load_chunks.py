@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import cycle
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,18 +97,21 @@ def _length_of(raw: Raw) -> int:
 
 
 @contextmanager
-def start_pool(
+def start_pools(
     processes: int, index: DuplicateIndex, crawl: Crawl
-) -> Iterator[ProcessPoolExecutor]:
-    """A pool of processes for the block; tasks that have not begun at its end are cancelled."""
-    pool = ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        initializer=_prepare_process,
-        initargs=(index.config, index.seed, crawl),
-    )
+) -> Iterator[list[ProcessPoolExecutor]]:
+    """Pools of one process each for the block; what has not begun at its end is cancelled."""
+    pools = [
+        ProcessPoolExecutor(
+            1,
+            mp_context=get_context("spawn"),
+            initializer=_prepare_process,
+            initargs=(index.config, index.seed, crawl),
+        )
+        for _ in range(processes)
+    ]
     try:
-        yield pool
+        yield pools
     except BrokenProcessPool as error:
         raise InputError(
             "a process that computes fingerprints was killed, perhaps for lack of "
@@ -115,18 +119,22 @@ def start_pool(
             f"fewer --processes than {processes}"
         ) from error
     finally:
-        pool.shutdown(cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
 
 
 async def prepare_ahead(
-    pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
+    pools: Sequence[ProcessPoolExecutor], batches: Iterator[Batch]
 ) -> AsyncIterator[Chunk]:
-    """Yield the chunks in order, and let the pool fingerprint some of them ahead."""
+    """Yield the chunks in order, and let the pools fingerprint some of them ahead.
+
+    They take turns, so that each learns templates from the same pages when a load is repeated.
+    """
     waiting: list[Future[Chunk]] = []
-    for batch in batches:
+    for batch, pool in zip(batches, cycle(pools), strict=False):
         with ctrl_c_held_back():  # a process that this may start could not handle it yet
             waiting.append(pool.submit(_make_requests, batch))
-        if len(waiting) >= _AHEAD * processes:
+        if len(waiting) >= _AHEAD * len(pools):
             yield await asyncio.wrap_future(waiting.pop(0))
     for future in waiting:
         yield await asyncio.wrap_future(future)
@@ -160,8 +168,6 @@ def _make_requests(batch: Batch) -> Chunk:
     pages: list[Page] = []
     unreadable, fault = 0, None
     left: Counter[Left] = Counter()
-    if _reader.config.templates:
-        _reader.texts.begin()
     for place, raw in zip(batch.places, batch.raws, strict=True):
         try:
             page = _reader(raw, kind)
@@ -174,6 +180,7 @@ def _make_requests(batch: Batch) -> Chunk:
         else:
             pages.append(page)
     pages = [page.settled() for page in pages]
+    _reader.texts.settle()
     fingerprints = _fingerprinter.many(page.text for page in pages)
     requests = [
         request_of(

@@ -11,7 +11,7 @@ from ..dedup.exchange.requests import make_token
 from ..dedup.identity import host
 from ..dedup.store.messages import Answer, CheckRequest
 from .checkpoint import Checkpoint, Place
-from .load_chunks import RecordSource, prepare_ahead, start_pool
+from .load_chunks import RecordSource, prepare_ahead, start_pools
 from .records.files import File
 from .records.input_pages import Left, PageReader
 
@@ -110,8 +110,8 @@ async def load_files(
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
     source = RecordSource(files, index.config, place.position if place is not None else -1)
     unconfirmed = Unconfirmed(index)
-    with start_pool(processes, index, crawl) as pool:
-        async for chunk in prepare_ahead(pool, source.read_batches(), processes):
+    with start_pools(processes, index, crawl) as pools:
+        async for chunk in prepare_ahead(pools, source.read_batches()):
             unreadable += chunk.unreadable
             left.update(chunk.left)
             if chunk.fault is not None and chunk.path not in told:

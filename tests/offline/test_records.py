@@ -547,7 +547,10 @@ def test_a_member_of_many_lines_is_read_up_to_its_damage(tmp_path: Path) -> None
 def test_what_a_site_repeats_is_learnt_from_its_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By corpora and loads, and known of its first ones, too, unless DEDUP_TEMPLATES is off."""
+    """By corpora and loads, and known of its first ones, too, unless DEDUP_TEMPLATES is off.
+
+    A load hands it over in parts, in which a site may have one page only.
+    """
     note = (
         "The words of this glossary were gathered by people who drink tea and write down what "
         "they mean. If a word is missing, or has another meaning where you live, write to them, "
@@ -576,6 +579,10 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
         for owns in (batch["own"].to_pylist(), loaded):
             assert len(owns) == 18
             assert all(own[2] < 3 and own[3] >= 14 for own in owns) == is_on
+        monkeypatch.setattr(load_chunks, "_reader", PageReader(config))
+        parts = [load_chunks._make_requests(Batch(str(path), 0, [0], [raw])) for raw in raws]
+        owns = [part.requests[0].fingerprint.own for part in parts]
+        assert all(own[2] < 3 for own in owns[8:]) == is_on
 
 
 def test_texts_without_an_address_are_known_by_their_places(tmp_path: Path) -> None:

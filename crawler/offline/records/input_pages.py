@@ -86,12 +86,15 @@ class Left(StrEnum):
 class PageReader:
     """Finds the page in a record with the fields and the extractor of a configuration.
 
+    It learns the templates of sites from all pages that it reads, if ``DEDUP_TEMPLATES`` is on.
     Raises :class:`ConfigError` if there is no such extractor.
     """
 
     def __init__(self, config: DedupConfig) -> None:
         self.config = config
         self.texts = SiteTexts()
+        if config.templates:
+            self.texts.begin()
         self._extract: Callable[[str | bytes], Any] | None = None
         if config.extractor is not None:
             from ...extractor import load_extractor
