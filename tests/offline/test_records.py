@@ -458,16 +458,26 @@ def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> No
 
 
 def test_what_belongs_to_a_dropped_response_goes_with_it(tmp_path: Path) -> None:
-    """Its request before it, its metadata and a revisit behind it; what other pages have stays."""
+    """Its request before it, its metadata and revisits behind it; what other pages have stays.
+
+    Revisits may name a page by URL and time, and have requests of their own. A request may be that
+    of several pages.
+    """
+    at = "WARC-Refers-To-Date: 2026-01-01T00:00:00Z\r\nWARC-Refers-To-Target-URI: http://e.example"
     records = {
         "asked": ("request", ""),
         "page": ("response", "WARC-Concurrent-To: <asked>"),
         "info": ("metadata", "WARC-Concurrent-To: <page>"),
         "visit": ("revisit", "WARC-Refers-To: <page>"),
+        "seen": ("revisit", f"{at}/page"),
+        "seen-asked": ("request", "WARC-Concurrent-To: <seen>"),
+        "more": ("continuation", "WARC-Segment-Origin-ID: <page>"),
         "other-asked": ("request", ""),
         "other": ("response", "WARC-Concurrent-To: <other-asked>"),
         "other-info": ("metadata", "WARC-Refers-To: <other>"),
         "shared": ("metadata", "WARC-Concurrent-To: <page>\r\nWARC-Refers-To: <other>"),
+        "both": ("request", "WARC-Concurrent-To: <page>\r\nWARC-Concurrent-To: <other>"),
+        "other-seen": ("revisit", f"{at}/other"),
         "about": ("warcinfo", ""),
     }
     path, copy = tmp_path / "a.warc.gz", tmp_path / "copy.warc.gz"
@@ -478,9 +488,10 @@ def test_what_belongs_to_a_dropped_response_goes_with_it(tmp_path: Path) -> None
         members.append(gzip.compress(plain.replace(b"WARC-Record-ID: ", head.encode(), 1)))
     path.write_bytes(b"".join(members))
     with open_output(str(copy)) as output:
-        assert copy_records(whole(path), {1}, output) == 5
+        assert copy_records(whole(path), {1}, output) == 7
     kept = re.findall(rb"X-Name: (\S+)", gzip.decompress(copy.read_bytes()))
-    assert kept == [b"other-asked", b"other", b"other-info", b"shared", b"about"]
+    left = "other-asked other other-info shared both other-seen about"
+    assert kept == left.encode().split()
 
 
 @pytest.mark.parametrize("kind", [b"request", b"response"])

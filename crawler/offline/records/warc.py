@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
@@ -16,7 +16,9 @@ _BLANK: Final = b"\r\n\r\n"  # before and after the content of a record
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
 _HEAD: Final = 1 << 20  # bytes in which the head of a record ends
 _BROKEN_OFF: Final = "ends within a record"
-_NAMING: Final = ("WARC-Concurrent-To", "WARC-Refers-To")
+_NAMING: Final = ("warc-concurrent-to", "warc-refers-to", "warc-segment-origin-id")
+# Names a record by its URL and time, as revisits do that know no more of it.
+_BY_URL: Final = ("WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
 _TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
 # Headers whose codings are undone, tried in this order: from both headers to none.
 _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
@@ -43,29 +45,41 @@ def find_dependents(stream: IO[bytes], dropped: Container[int], offset: int = 0)
     """The numbers of the records that have no meaning without the `dropped` ones.
 
     They refer to a dropped record, and to none that stays: the request of a response, its metadata,
-    and revisits (ISO 28500, WARC-Concurrent-To and WARC-Refers-To). Numbers count from `offset`.
+    further segments and revisits, and what belongs to these (ISO 28500). Numbers count from
+    `offset`.
     """
     gone: set[str] = set()
     staying: set[str] = set()
-    named: dict[int, tuple[str, set[str]]] = {}
+    named: dict[int, tuple[set[str], set[str]]] = {}
     types = import_extra("fastwarc.warc").WarcRecordType
     pages = (types.response, types.conversion, types.resource)
     with up_to_damage():
         for place, record in warc_records(stream):
-            number, own = offset + place, record.headers.get("WARC-Record-ID") or ""
-            others = {record.headers.get(name) for name in _NAMING} - {None}
-            if number in dropped:
-                gone |= {own} | others
-            elif record.record_type in pages:
-                staying |= {own} | others
-            else:
+            number = offset + place
+            own = _names_in(record, ("WARC-Record-ID",))
+            heads = ((name.lower(), value.strip("<> ")) for name, value in record.headers)
+            others = {value for name, value in heads if name in _NAMING}
+            others |= _names_in(record, _BY_URL)
+            if number not in dropped and record.record_type not in pages:
                 named[number] = own, others
-    only_gone = gone - staying
-    return {
+                continue
+            own |= _names_in(record, ("WARC-Target-URI", "WARC-Date"))
+            (gone if number in dropped else staying).update(own | others)
+    found: set[int] = set()
+    while new := {
         number
         for number, (own, others) in named.items()
-        if own in only_gone or (others & only_gone and not others & staying)
-    }
+        if own & gone - staying or (others & gone - staying and not others & staying)
+    }:
+        found |= new
+        gone = set[str]().union(*(named.pop(number)[0] for number in new))
+    return found
+
+
+def _names_in(record: Any, headers: Iterable[str]) -> set[str]:
+    """The name of a record that these headers give; nothing if one of them is missing."""
+    values = [(record.headers.get(name) or "").strip("<> ") for name in headers]
+    return {" ".join(values)} if all(values) else set()
 
 
 def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
