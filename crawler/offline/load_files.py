@@ -37,13 +37,16 @@ class Loaded(NamedTuple):
     seconds: float
 
 
-class Unconfirmed:
-    """Copies of unconfirmed records, until they are decided again.
+class DoubtfulPages:
+    """Pages of a load that are copies and may lose their originals, until they are decided again.
 
-    If there are very many, the first ones are not decided again.
+    With ``DEDUP_PREFER``, any page may become a copy of a later one. If there are very many, the
+    first ones are not decided again.
     """
 
-    _MOST: Final = 10_000
+    _MOST: Final = 50_000
+    _MOST_HOSTS: Final = 10_000
+    _TIMES: Final = 10  # a page that is decided again may replace others, with copies of their own
 
     def __init__(self, index: DuplicateIndex) -> None:
         self._index = index
@@ -53,20 +56,29 @@ class Unconfirmed:
     def note_answers(self, requests: Sequence[CheckRequest], answers: Sequence[Answer]) -> None:
         """Note the answers about pages of the load."""
         for request, answer in zip(requests, answers, strict=True):
-            if len(self._hosts) < self._MOST:
+            if len(self._hosts) < self._MOST_HOSTS:
                 self._hosts.add(request.host)
             self._waiting.pop(request.url, None)
-            if answer.unconfirmed:
+            if answer.duplicate_of or self._index.config.prefer:
                 self._waiting[request.url] = request, answer.kind
                 if len(self._waiting) > self._MOST:
                     del self._waiting[next(iter(self._waiting))]
 
     async def settle_copies(self) -> Counter[str]:
-        """Decide again about copies whose originals have changed or did not come.
+        """Decide again about copies whose originals have changed, were replaced or did not come.
 
         Returns the changes in the counts of verdicts. Originals on hosts without pages in the load
         stand.
         """
+        changes: Counter[str] = Counter()
+        for _ in range(self._TIMES):
+            more = await self._settle_once()
+            if not more:
+                break
+            changes.update(more)
+        return changes
+
+    async def _settle_once(self) -> Counter[str]:
         changes: Counter[str] = Counter()
         for url, original in (await self._index.originals(self._waiting)).items():
             of = host(original.url)
@@ -76,7 +88,9 @@ class Unconfirmed:
             again = request._replace(token=make_token(self._index.crawl), final=(of,) if of else ())
             (answer,) = await self._index.store.check([again])
             if answer.kind != "repeated":
-                changes.update({kind: -1, answer.kind: 1})
+                changes.update({kind: -1})
+                changes.update({answer.kind: 1})
+                self._waiting[url] = request, answer.kind
         return changes
 
 
@@ -95,9 +109,9 @@ async def load_files(
     `warn` is called with the first unreadable record of each file, and with the reason if a file
     cannot be read to its end. Records of an interrupted load are skipped, or found ``unchanged``.
 
-    A load is a crawl of its own: copies of stale records are decided again at its end, as many as
-    :class:`Unconfirmed` holds. Raises :class:`ServerError` if the server gives no answer, and
-    :class:`InputError` if a process is killed.
+    A load is a crawl of its own: copies that have lost their originals are decided again at its
+    end, as many as :class:`DoubtfulPages` holds. Raises :class:`ServerError` if the server gives no
+    answer, and :class:`InputError` if a process is killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
@@ -109,7 +123,7 @@ async def load_files(
     if place is not None:
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
     source = RecordSource(files, index.config, place.position if place is not None else -1)
-    unconfirmed = Unconfirmed(index)
+    doubtful = DoubtfulPages(index)
     with start_pools(processes, index, crawl) as pools:
         async for chunk in prepare_ahead(pools, source.read_batches()):
             unreadable += chunk.unreadable
@@ -121,12 +135,12 @@ async def load_files(
                 requests = chunk.requests[begin : begin + index.store.exchange]
                 answers = await index.store.check(requests)
                 verdicts.update(answer.kind for answer in answers)
-                unconfirmed.note_answers(requests, answers)
+                doubtful.note_answers(requests, answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:
                 checkpoint.save_place(chunk, crawl)
                 saved = monotonic()
-    verdicts.update(await unconfirmed.settle_copies())
+    verdicts.update(await doubtful.settle_copies())
     await index.end_crawl()
     checkpoint.remove_file()
     for path, reason in source.damaged.items():

@@ -107,6 +107,33 @@ def test_texts_that_move_are_kept(server_url: str, tmp_path: Path) -> None:
         assert +loaded(config, local_files(str(path))).verdicts in verdicts
 
 
+@pytest.mark.parametrize("order", ["", "score"])
+def test_texts_of_lost_originals_are_kept(server_url: str, tmp_path: Path, order: str) -> None:
+    """A page with another text, or a better page, takes the place of an original.
+
+    A copy of that is kept, unless it is a copy of the better page, too. So is a page that a better
+    one has replaced, when a third replaces the better one.
+    """
+    config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path), prefer=order)
+    words = article(1, 200)
+    chain = [text([*words[cut:], *article(9, cut)]) for cut in range(0, 60, 15)]
+    pages = list(zip("abcd", chain, (1, 2, 3, 4), strict=True))
+    if not order:
+        pages = [("a", chain[0], 0), ("b", chain[0], 0), ("a", chain[3], 0)]
+    rows = [{"url": f"http://e/{url}", "text": one, "score": rank} for url, one, rank in pages]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    verdicts = loaded(config, local_files(str(path))).verdicts
+
+    async def kept() -> set[str]:
+        async with DuplicateIndex.open(config) as index:
+            found = [await index.show(url) for url in dict.fromkeys(row["url"] for row in rows)]
+        return {one.url[-1] for one in found if one and one.kind is Kind.UNIQUE}
+
+    assert asyncio.run(kept()) == (set("db") if order else set("ab"))
+    assert verdicts.total() == len(rows)
+
+
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
     """All is as after `check_many`, on a server and on a cluster; a second load changes nothing."""
     path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
