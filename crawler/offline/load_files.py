@@ -44,7 +44,7 @@ class DoubtfulPages:
     first ones are not decided again.
     """
 
-    _MOST: Final = 50_000
+    _MOST: Final = 50_000  # of 1.7 KB each
     _MOST_HOSTS: Final = 10_000
     _TIMES: Final = 10  # a page that is decided again may replace others, with copies of their own
 
