@@ -105,11 +105,6 @@ class KnownUrls:
         """Fetched URLs that have the same content if the rules cover their values."""
         return self._shelf_of(parts.kind.stem).fetched.get(self._strict_key(parts), [])
 
-    def key_uncompared(self, parts: UrlParts) -> Key | None:
-        """The strict key of a URL; None if two URLs with this key were fetched."""
-        key = self._strict_key(parts)
-        return key if self._shelf_of(parts.kind.stem).fetches[key] < 2 else None
-
     def count_compared(self) -> int:
         """How many URLs were fetched that shared their strict key with one fetched before."""
         return sum(shelf.fetches.total() - len(shelf.fetches) for shelf in self._shelves.values())

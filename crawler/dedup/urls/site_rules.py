@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .evidence import Evidence, read_values
 from .mattering import SITE_WIDE, WHOLE_SITE
-from .parts import UrlKind, UrlParts
+from .parts import UrlKind, UrlParts, is_session_like
 from .url_judge import UrlJudge
 from .volatile import VOLATILE, Links
 
@@ -55,7 +55,8 @@ class SiteRules(UrlJudge):
         self.forbidden: set[str] = set()
         self._open: dict[str, Evidence] = {}
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
-        self._narrowed: set[tuple[str, UrlKind]] = set()
+        self._narrowed: set[str] = set()
+        self.choices: set[str] = set()  # arguments of which pages offer a choice
         self._revoked: set[str] = set()
         self._told: set[str] = set()
 
@@ -63,6 +64,26 @@ class SiteRules(UrlJudge):
     def has_erred(self) -> bool:
         """Whether a rule was revoked."""
         return bool(self._revoked)
+
+    def may_be_one(self, parts: UrlParts, other: UrlParts) -> bool:
+        """Whether two URLs may have the same text, for all that is known."""
+        return self._loose_key(parts) == self._loose_key(other)
+
+    def note_choice(self, parts: UrlParts, other: UrlParts) -> None:
+        """Note which argument a page offers a choice of: two of its links to itself differ in it.
+
+        It is the only one but for sessions, and for what is known to make no difference.
+        """
+        mine, others = dict(parts.features), dict(other.features)
+        names = [
+            name
+            for name in parts.list_differences(other)
+            if not is_session_like(mine.get(name) or others.get(name) or "")
+        ]
+        if len(names) > 1:
+            names = [name for name in names if name not in self.rules]
+        if len(names) == 1 and names[0][0] in "?;" and len(self.choices) < _MOST_NAMES:
+            self.choices.update(names)
 
     def note_page(
         self,
@@ -140,7 +161,7 @@ class SiteRules(UrlJudge):
         elif len(unproven) == 1:
             (name,) = unproven
             if self._is_proven(name, kind):  # for other values, by which others were spared
-                self._narrowed.add((name, kind))
+                self._narrowed.add(name)
                 changes.append(Change(name, learnt=False))
             self._note_that_matters(name, kind)
         elif len(self._doubts) < _MOST_DOUBTS:
@@ -170,7 +191,7 @@ class SiteRules(UrlJudge):
             or not (name in SITE_WIDE or self._cover_all((name,), doubt.parts, doubt.other))
         }
 
-    def take_narrowed(self) -> set[tuple[str, UrlKind]]:
+    def take_narrowed(self) -> set[str]:
         """Take the rules that came to matter to a kind of URL, for which they held before."""
         narrowed, self._narrowed = self._narrowed, set()
         return narrowed

@@ -11,6 +11,11 @@ from .mattering import MatteringFeatures
 from .parts import PREFIX, UrlParts
 from .volatile import VOLATILE, Hole, VolatileParts
 
+Compared = tuple[Key, str]
+"""A page, by its strict key, and a feature in which two of its URLs were compared."""
+SameValues = dict[Key, dict[str, str | None]]
+"""By strict key, features with the one value that all fetched URLs with this key have."""
+
 
 class Judgement(Enum):
     """What rules and earlier URLs say about a URL before it is fetched."""
@@ -155,9 +160,25 @@ class UrlJudge:
             for name in names
         )
 
-    def key_uncompared(self, parts: UrlParts) -> Key | None:
-        """The strict key of a URL; None if it is volatile, or two with this key were fetched."""
-        return None if self._is_volatile(parts) else self._urls.key_uncompared(parts)
+    def find_same_values(self) -> SameValues:
+        """The features of rules that no two fetched URLs of a page differ in, with their values."""
+        same: SameValues = {}
+        for parts in self._urls.list_pages():
+            given, key = dict(parts.features), self._strict_key(parts)
+            if key not in same:
+                same[key] = {name: given.get(name) for name in self.rules}
+            else:
+                rest = same[key].items()
+                same[key] = {name: value for name, value in rest if value == given.get(name)}
+        return same
+
+    def list_uncompared(self, parts: UrlParts, same: SameValues) -> list[Compared]:
+        """In which rules' features a URL would be the first to be compared with its page."""
+        if self._is_volatile(parts):
+            return []
+        given, key = dict(parts.features), self._strict_key(parts)
+        values = same.get(key, {})
+        return [(key, name) for name, value in values.items() if value != given.get(name)]
 
     def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
         """Which of these rules cover a value of the URL that no page had, each with that value."""

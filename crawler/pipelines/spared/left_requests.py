@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10_000  # requests that are remembered
 _CHECKED: Final = 20  # new pages for each further request that checks a rule
-_MOST_PAGES: Final = 64  # pages that are fetched under another URL
 _MOST_UNTRIED: Final = 10  # fruitless requests with untried values that are made at once
 _MOST_GUESSES: Final = 16  # unseen values of a feature that are all checked, if there are no more
 
@@ -112,15 +111,14 @@ class LeftRequests:
         rules: Iterable[str],
         new: int,
         guesses: Callable[[Left], list[tuple[str, str]]],
-        uncompared: Callable[[Left], object] = lambda _: None,
-        room: int = 0,
+        compare: Callable[[list[Left], list[Left]], list[Left]] = lambda left, drawn: [],
     ) -> list[Left]:
         """Take out spared requests that check the rules, for each rule some at random.
 
         `new` is the number of new pages so far: without more of them there is nothing to check.
         `guesses` names the values of a request that no page was seen with; if they are few, each
-        is checked. `uncompared` returns a key for a page that was fetched under one URL only.
-        While there is `room`, such pages are checked, too: rules may err on a few pages only.
+        is checked. Of the requests that rules have spared, and beside those that are drawn,
+        `compare` draws some that compare pages.
         """
         if self._checked == new:
             return []
@@ -128,14 +126,13 @@ class LeftRequests:
         wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
         drawn: dict[str, Left] = {}
         guessed: dict[str, dict[str, Left]] = {}
-        pages: dict[object, Left] = {}
+        spared: list[Left] = []
         for one in random.sample(self.all, len(self._by_url)):
             for name, value in guesses(one):
                 guessed.setdefault(name, {})[value] = one
             names = [name for name in one.reasons if wanted.get(name)]
-            key = uncompared(one) if wanted.keys() & one.reasons else None
-            if key is not None:
-                pages.setdefault(key, one)
+            if wanted.keys() & one.reasons:
+                spared.append(one)
             if names:
                 drawn[one.request.url] = one
                 for name in names:
@@ -143,8 +140,8 @@ class LeftRequests:
         for ones in guessed.values():
             if len(ones) <= min(_MOST_GUESSES, new // 2):
                 drawn.update((one.request.url, one) for one in ones.values())
-        others = [one for one in pages.values() if one.request.url not in drawn]
-        others = others[: max(min(_MOST_PAGES, room - len(drawn)), 0)]
+        others = [one for one in spared if one.request.url not in drawn]
+        others = compare(others, list(drawn.values()))
         drawn.update((one.request.url, one) for one in others)
         for url in drawn:
             self.discard(url)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.urls.familiar import FamiliarValues
 from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.urls.site_rules import Change, SiteRules
 from ...dedup.urls.url_judge import Judgement
+from .comparisons import draw_comparisons
 from .left_requests import Left, LeftRequests, Why
 from .novelty import Found, Novelty, Yield, page_number
 
@@ -193,8 +195,11 @@ class SiteCourse:
         narrowed = self.rules.take_narrowed()
 
         def is_narrowed(left: Left) -> bool:
-            parts = split_url(left.request.url) if narrowed else None
-            return parts is not None and any((one, parts.kind) in narrowed for one in left.reasons)
+            """Whether the rules do not hold for it any more: for its kind, or others beside it."""
+            if narrowed.isdisjoint(left.reasons):
+                return False
+            parts = split_url(left.request.url)
+            return parts is not None and self.rules.find_rules(parts) is None
 
         return self.left.take_back(self.rules.rules, room, is_near, is_narrowed)
 
@@ -202,17 +207,12 @@ class SiteCourse:
         """Take out spared requests, enough to check all rules, and untried fruitless ones."""
         new = self.novelty.new
         # Copies that no rule explains leave room for half of the pages that are not compared.
-        room = max(_MOST_A_PAGE * new - self.novelty.seen, (new - self.rules.compared) // 2, 0)
+        room = max(_MOST_A_PAGE * new - self.novelty.seen, (new - self.rules.compared) // 2)
         if self.rules.has_erred:  # then others may err, too
             room = len(self.left.all)
-        checks = self.left.take_checks(
-            self.rules.rules, new, self._list_guesses, self._key_uncompared, room
-        )
+        compare = partial(draw_comparisons, rules=self.rules, room=room)
+        checks = self.left.take_checks(self.rules.rules, new, self._list_guesses, compare)
         return checks + self.left.take_untried(self.rules.list_pages(), new)
-
-    def _key_uncompared(self, left: Left) -> object:
-        parts = split_url(left.request.url)
-        return self.rules.key_uncompared(parts) if parts is not None else None
 
     def _list_guesses(self, left: Left) -> list[tuple[str, str]]:
         parts = split_url(left.request.url)

@@ -151,7 +151,11 @@ class Sparing:
             return request
         site = self._sites.course_of(self._keys.find_key(request))
         page = page_number(response.url)
-        request.meta[FOUND_ON] = page, _are_alike(parts, split_url(response.url))
+        own = split_url(response.url)
+        request.meta[FOUND_ON] = page, _are_alike(parts, own)
+        if own is not None and site.rules.may_be_one(parts, own):
+            visit.own_link = visit.own_link or parts
+            site.rules.note_choice(parts, visit.own_link)
         is_first, is_fresh = site.rules.note_found(parts)
         familiarity = site.familiar.note_found(parts)
         visit.has_news |= is_first

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ...dedup.urls.parts import UrlParts
 
 _LONGEST_WAIT: Final = 30.0  # seconds; without a verdict links are passed on as those of any page
 
@@ -17,6 +20,7 @@ class Visit:
         self.outline: int | None = None  # see `hash_outline`
         self.has_news = False  # whether a link may lead to a new text
         self.links: list[tuple[int, ...]] = []  # for each link that no earlier page had, its frames
+        self.own_link: UrlParts | None = None  # the first that may lead to its own text
         self.ended = False  # whether the callback has ended
         self.is_seen = False
         self._items = self._waiting = 0

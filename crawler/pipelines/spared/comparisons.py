@@ -1,0 +1,45 @@
+"""Draws requests that compare pages of a site as no fetched URL has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from ...dedup.urls.parts import split_url
+
+if TYPE_CHECKING:
+    from ...dedup.urls.site_rules import SiteRules
+    from ...dedup.urls.url_judge import Compared
+    from .left_requests import Left
+
+_MOST: Final = 64  # pages that are fetched under another URL
+
+
+def draw_comparisons(
+    left: Iterable[Left], drawn: Iterable[Left], rules: SiteRules, room: int
+) -> list[Left]:
+    """Of requests that rules have spared, draw some that compare pages in a rule's feature.
+
+    A rule may err on a few pages only. A page that was compared in one feature may still differ in
+    another. Each page is compared in arguments of which the site offers a choice, and in other
+    features while there is `room`. `drawn` requests are made in any case.
+    """
+    same = rules.find_same_values()
+
+    def list_uncompared(one: Left) -> list[Compared]:
+        parts = split_url(one.request.url)
+        return rules.list_uncompared(parts, same) if parts is not None else []
+
+    made = list(drawn)
+    compared = {pair for one in made for pair in list_uncompared(one)}
+    found = [(one, list_uncompared(one)) for one in left]
+    choices: list[Left] = []
+    others: list[Left] = []
+    for one, pairs in sorted(found, key=lambda pair: -len(pair[1])):
+        new = [pair for pair in pairs if pair not in compared]
+        if new:
+            compared.update(new)
+            is_choice = any(name in rules.choices for _, name in new)
+            (choices if is_choice else others).append(one)
+    room = max(room - len(made) - len(choices), 0)
+    return [*choices, *others[:room]][:_MOST]

@@ -1,0 +1,106 @@
+"""Rules that err on few pages: these are compared in each rule, and what was spared is made."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
+
+from crawler.dedup import DedupConfig
+from crawler.dedup.urls.parts import split_url
+from crawler.pipelines.spared.left_requests import Left
+from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.site_exchange import SeenPage
+from crawler.pipelines.spared.sites import Sites
+from crawler.pipelines.spared.sparing import Sparing
+from crawler.pipelines.spared.tally import Tally
+from crawler.pipelines.spared.visits import Visit
+
+KEY = "host", "parse"
+
+
+def make_sites() -> tuple[Sites, list[Left]]:
+    """The sites of a crawl, and the requests that it makes after all."""
+    made: list[Left] = []
+    return Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend), made
+
+
+def show(sites: Sites, path: str, text: int) -> None:
+    """Have a page of this text come."""
+    visit = Visit()
+    visit.cluster = visit.text = text
+    sites.note_page(SeenPage(KEY, f"http://host/{path}", NOWHERE, visit))
+
+
+def learn_two_rules(sites: Sites, pages: int) -> None:
+    """Fetch four pages with two values of each of two arguments, and others with two of one."""
+    for page, rest in itertools.product(
+        range(4), ("ref=a", "ref=b", "ref=a&size=s", "ref=b&size=m")
+    ):
+        show(sites, f"item{page}?{rest}", page)
+    for page, ref in itertools.product(range(4, pages), "ab"):
+        show(sites, f"item{page}?ref={ref}", page)
+
+
+def test_a_page_is_compared_in_each_argument_of_which_it_offers_a_choice() -> None:
+    """Although it came under several URLs that differ in another one, and no fetches are left."""
+    compared = {}
+    for is_choice in True, False:
+        sites, _ = make_sites()
+        learn_two_rules(sites, 24)
+        course = sites.course_of(KEY)
+        if is_choice:
+            one, other = (split_url(f"http://host/item4?size={size}") for size in "sm")
+            assert one is not None
+            assert other is not None
+            course.rules.note_choice(one, other)
+        for page in range(4, 24):
+            request = Request(f"http://host/item{page}?ref=b&size=s")
+            course.leave(request, ("?ref", "?size"), NOWHERE)
+        urls = [one.request.url for one in course.take_checks()]
+        compared[is_choice] = {found[0] for url in urls if (found := re.search(r"item\d+", url))}
+    assert compared[True] == {f"item{page}" for page in range(4, 24)}
+    assert len(compared[False]) < 5
+
+
+def test_links_of_a_page_to_itself_are_a_choice() -> None:
+    """And one link of each page to all others is none, nor are sessions."""
+    sparing = Sparing(get_crawler(), DedupConfig())
+    response, visit = HtmlResponse("http://host/tea?ref=a"), Visit()
+    for path in (
+        "cake?sort=a",
+        "cake?sort=b",
+        "tea?sid=8f14e45fceea167a",
+        "tea?sid=3c59dc048e885024",
+    ):
+        sparing.meet(Request(f"http://host/{path}"), response, visit)
+    course = sparing._sites.course_of(("host", ""))
+    assert course.rules.choices == set()
+    for path in "tea?view=a&sid=8f14e45fceea1670", "tea?view=b&sid=8f14e45fceea167b":
+        sparing.meet(Request(f"http://host/{path}"), response, visit)
+    assert course.rules.choices == {"?view"}
+
+
+def test_what_a_rule_spared_on_other_pages_is_made_if_it_errs_on_one() -> None:
+    """Pages with names of their own are kinds; three of them stood for all others beside them.
+
+    The rule still holds for these three.
+    """
+    sites, made = make_sites()
+    for page, color in itertools.product(range(3), ("", "?color=red", "?color=blue")):
+        show(sites, f"shop/{'abc'[page]}{color}", page)
+    course = sites.course_of(KEY)
+    show(sites, "shop/tea", 7)
+    show(sites, "shop/cake", 8)
+    parts = split_url("http://host/shop/tea?color=red")
+    assert parts is not None
+    assert course.rules.find_rules(parts) == ["?color"]
+    course.leave(Request("http://host/shop/tea?color=red"), ("?color",), NOWHERE)
+    show(sites, "shop/cake?color=green", 9)
+    assert course.rules.find_rules(parts) is None
+    assert "?color" in course.rules.rules
+    assert [one.request.url for one in made] == ["http://host/shop/tea?color=red"]
