@@ -104,3 +104,23 @@ def test_what_a_rule_spared_on_other_pages_is_made_if_it_errs_on_one() -> None:
     assert course.rules.find_rules(parts) is None
     assert "?color" in course.rules.rules
     assert [one.request.url for one in made] == ["http://host/shop/tea?color=red"]
+
+
+def test_a_rule_that_erred_on_a_page_does_not_hold_there_when_it_is_learnt_again() -> None:
+    """Most pages show a rule again after it was revoked, and pages that came before are forgotten.
+
+    What a choice made of one of them, before or after, is known all the same.
+    """
+    sites, _ = make_sites()
+    learn_two_rules(sites, 10)
+    rules = sites.course_of(KEY).rules
+    rules.choices.add("?size")
+    show(sites, "item8?ref=b&size=s", 80)
+    assert rules.rules == {}
+    show(sites, "item9?ref=b&size=s", 90)  # no page with which it could be compared is known
+    learn_two_rules(sites, 10)
+    assert {*rules.rules} == {"?ref", "?size"}
+    for page, found in (7, ["?size"]), (8, None), (9, None):
+        parts = split_url(f"http://host/item{page}?ref=a&size=m")
+        assert parts is not None
+        assert rules.find_rules(parts) == found

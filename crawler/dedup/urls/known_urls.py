@@ -36,6 +36,9 @@ class KnownUrls:
         self.size = 0  # how many URLs are remembered
         self._pages: deque[tuple[UrlParts, int]] = deque()
         self._shelves: dict[int, _Shelf] = {}
+        self._former: dict[
+            Key, UrlParts
+        ] = {}  # a page of each loose key, before all were forgotten
         self._names: set[str] = set()  # last segments of pages that came
 
     def sort_anew(self, stem: str | None = None) -> None:
@@ -89,6 +92,7 @@ class KnownUrls:
 
     def forget_pages(self) -> None:
         """Forget the contents of URLs."""
+        self._former = {self._loose_key(parts): parts for parts, _ in self._pages}
         self._pages.clear()
         for shelf in self._shelves.values():
             shelf.pages.clear()
@@ -100,6 +104,10 @@ class KnownUrls:
         if self._loose_key(parts) not in shelf.requested:
             return False
         return not shelf.urls.get(parts)
+
+    def is_requested(self, parts: UrlParts) -> bool:
+        """Whether a URL was requested."""
+        return self._shelf_of(parts.kind.stem).urls.get(parts, False)
 
     def list_fetched(self, parts: UrlParts) -> list[UrlParts]:
         """Fetched URLs that have the same content if the rules cover their values."""
@@ -116,6 +124,10 @@ class KnownUrls:
     def list_neighbours(self, parts: UrlParts) -> list[UrlParts]:
         """The latest fetched URLs with the same loose key."""
         return list(self._shelf_of(parts.kind.stem).neighbours.get(self._loose_key(parts), ()))
+
+    def find_former(self, parts: UrlParts) -> UrlParts | None:
+        """A URL with the same loose key that was fetched before pages were last forgotten."""
+        return self._former.get(self._loose_key(parts)) if self._former else None
 
     def is_page(self, name: str) -> bool:
         """Whether a page came whose URL ends with this name."""

@@ -6,7 +6,7 @@ and is fetched if no rule comes of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from .volatile import VOLATILE, Links
 
 _MOST_NAMES: Final = 256  # features of a site: hostile sites may have a new one in each URL
 _MOST_DOUBTS: Final = 128
+_MOST_PAGES: Final = 4096  # on which a rule erred
 
 
 class Change(NamedTuple):
@@ -118,6 +119,9 @@ class SiteRules(UrlJudge):
                 if changes:  # a rule was revoked or narrowed, and neighbours are others
                     break
             if is_new:
+                former = self._urls.find_former(parts)
+                if former is not None:
+                    self._note_error(parts, parts.list_differences(former))
                 self._tell_of_added(parts, changes)
         else:
             for twin in self._urls.list_twins(parts, content):
@@ -152,11 +156,12 @@ class SiteRules(UrlJudge):
         """Note that at least one of the features in which two URLs differ matters."""
         kind, names = parts.kind, parts.list_differences(other)
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
-        if not differing or not differing.isdisjoint(self._mattering.of_kind(kind)):
+        if not differing or not differing.isdisjoint(self._list_mattering(parts)):
             return
         doubt = _Doubt(frozenset(differing), parts, other)
         unproven = self._list_unproven(doubt)
         if not unproven:
+            self._note_error(parts, differing)
             self._revoke(differing, changes)
         elif len(unproven) == 1:
             (name,) = unproven
@@ -218,6 +223,13 @@ class SiteRules(UrlJudge):
         self._doubts.clear()
         self._urls.forget_pages()
         self._volatile.forget_pages()
+
+    def _note_error(self, parts: UrlParts, names: Iterable[str]) -> None:
+        """Note that a choice matters to this page: others may show a rule on it again."""
+        chosen = self.choices.intersection(names)
+        if chosen and len(self._mattering_here) < _MOST_PAGES:
+            self._mattering_here.setdefault(self._loose_key(parts), set()).update(chosen)
+            self._narrowed |= chosen
 
     def _note_that_matters(self, name: str, kind: UrlKind) -> None:
         """Note that a feature matters to a kind of URL, and drop what seemed to hold there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from enum import Enum
 
 from .evidence import Evidence
@@ -37,6 +38,7 @@ class UrlJudge:
     def __init__(self) -> None:
         self.rules: dict[str, Evidence] = {}
         self._mattering = MatteringFeatures()
+        self._mattering_here: dict[Key, set[str]] = {}  # to pages, by their loose keys
         self.forget_urls()
 
     def forget_urls(self) -> None:
@@ -75,11 +77,19 @@ class UrlJudge:
             return (parts.skeleton,)
         return (parts.skeleton, *(pair for pair in parts.features if pair[0] in matters))
 
+    def _list_mattering(self, parts: UrlParts) -> AbstractSet[str]:
+        """The features that matter to a URL's kind, or to its page."""
+        matters = self._mattering.of_kind(parts.kind)
+        if not self._mattering_here:
+            return matters
+        return matters | self._mattering_here.get(self._loose_key(parts), set())
+
     def _strict_key(self, parts: UrlParts) -> Key:
         """The key of URLs that have the same text according to the rules."""
-        rules, matters = self.rules, self._mattering.of_kind(parts.kind)
+        rules = self.rules
         if not rules:
             return (parts.skeleton, *parts.features)
+        matters = self._list_mattering(parts)
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
         return (parts.skeleton, *known)
 
@@ -116,6 +126,10 @@ class UrlJudge:
         self._urls.note_request(parts)
         if found_on:
             self._volatile.note_request(self._list_holes(parts), found_on)
+
+    def is_requested(self, parts: UrlParts) -> bool:
+        """Whether a URL was requested."""
+        return self._urls.is_requested(parts)
 
     def judge_url(self, parts: UrlParts, found_on: int = 0) -> Judgement:
         """Judge a URL before it is fetched."""

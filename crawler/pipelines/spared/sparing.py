@@ -163,7 +163,8 @@ class Sparing:
             visit.links.append(site.rules.list_frames(parts))
         if not is_first:
             names = site.find_reasons(parts)
-            if names:  # without rules it is a matter of the dupefilter
+            # Without rules, and once it was requested, it is a matter of the dupefilter.
+            if names and not site.rules.is_requested(parts):
                 self._leave(site, parts.site, request, names)
                 return None
         if not is_first:
