@@ -36,9 +36,8 @@ class KnownUrls:
         self.size = 0  # how many URLs are remembered
         self._pages: deque[tuple[UrlParts, int]] = deque()
         self._shelves: dict[int, _Shelf] = {}
-        self._former: dict[
-            Key, UrlParts
-        ] = {}  # a page of each loose key, before all were forgotten
+        # A page of each loose key, from before all were forgotten.
+        self._former: dict[Key, UrlParts] = {}
         self._names: set[str] = set()  # last segments of pages that came
 
     def sort_anew(self, stem: str | None = None) -> None:
