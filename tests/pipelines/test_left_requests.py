@@ -21,7 +21,7 @@ async def test_what_is_found_often_is_fetched_once(web: Web, redis_url: str) -> 
     settings = {"DEDUP_REDIS_URL": redis_url, "CLOSESPIDER_PAGECOUNT": 1000}
     stats = await crawl(web, spider=Own, DEDUP_LEARN_URLS=True, **settings)
     assert stats["finish_reason"] == "finished"
-    assert stats.get("dedup/rules/revoked") == stats.get("dedup/rules/learnt")
+    assert ("dedup/rules/revoked" in stats) == ("dedup/rules/learnt" in stats)
     fetched = [path for path in web.seen if path != "/robots.txt"]
     assert len(fetched) == len(set(fetched))
     assert {f"/{page}?v={version}" for page in SOME for version in range(4)} <= set(fetched)
