@@ -46,6 +46,9 @@ endif
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
 crawl suite min oldest matter: export PYTHONDONTWRITEBYTECODE =
 
+# Threads for large matrices, of which there are none, cost each process that imports numpy a sixth.
+suite min oldest matter: export OPENBLAS_NUM_THREADS = 1
+
 # Side by side, for pip waits for the network and tests for servers; they run make themselves, and
 # a jobserver is none of theirs.
 MAKEFLAGS += --jobs=3
