@@ -23,11 +23,15 @@ logger = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
-    """The progress of a load: number of the last record, URL of the last page, and start time."""
+    """The progress of a load: number of the last record, URL of the last page, and start time.
+
+    ``copies`` are the numbers of records that may have to be decided again at its end.
+    """
 
     position: int
     url: str
     start: int
+    copies: Sequence[int] = ()
 
 
 class Checkpoint:
@@ -52,16 +56,18 @@ class Checkpoint:
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
-                return Place(int(found["position"]), str(found["url"]), int(found["start"]))
+                copies = [int(one) for one in found["copies"]]
+                place = int(found["position"]), str(found["url"]), int(found["start"])
+                return Place(*place, copies)
         return None
 
-    def save_place(self, chunk: Chunk, crawl: Crawl) -> None:
+    def save_place(self, chunk: Chunk, crawl: Crawl, copies: Sequence[int]) -> None:
         """Save that all is loaded up to the end of a chunk; warn once if that fails."""
         if not chunk.requests:
             return
         position, url = chunk.last, chunk.requests[-1].url
         part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, **Place(position, url, crawl.start)._asdict()}
+        found = {"files": self._key, **Place(position, url, crawl.start, copies)._asdict()}
         try:
             make_private_folder(part.parent)
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # key.
 FIRST: Final = 8
 LATEST: Final = 8
+HELD: Final = 20_000  # records of a piece whose rows wait for its end, of some 500 bytes each
 _ODD_HEAD: Final = 3  # bytes of level and members before the bits
 
 PAGES: Final = pa.schema(
@@ -77,15 +79,16 @@ def read_pages(
     A record that cannot be read is a row with a fault and without an exact hash. If the rest of a
     damaged file cannot be read, the row has no URL either. A record that is not a page is a row
     with neither hash nor fault, and the reason in place of the URL. ``fetched`` is the URL that is
-    shown, if it is not the one by which an index would know the page.
+    shown, if it is not the one by which an index would know the page. A page that comes again
+    takes the place of the first, if fewer than :data:`HELD` records are between them.
     """
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    held: dict[int, tuple[Any, ...]] = {}
     rows = (row for batch in batches for row in batch.to_pylist())
     found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))
     for group in map(settle_pages, group_pages(found)):
         page_in.texts.settle()
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
-        rows_found: list[tuple[Any, ...]] = []
         for one in group:
             cells: tuple[Any, ...] = (None,) * 7
             if one.page is not None:
@@ -93,8 +96,14 @@ def read_pages(
                 rank = one.page.rank(config, page.words) or None
                 cells = (*cells_of(page, one.url or ""), rank)
             place = one.position, one.piece, one.url, one.fetched or None
-            rows_found.append((*place, *cells, one.fault))
-        yield _make_batch(rows_found, PAGES)
+            if not one.is_again or one.position in held:
+                held[one.position] = (*place, *cells, one.fault)
+        ready = [place for place, row in held.items() if row[1] != group[-1].piece]
+        ready = ready or list(islice(held, max(0, len(held) - HELD)))
+        if ready:
+            yield _make_batch([held.pop(place) for place in ready], PAGES)
+    if held:
+        yield _make_batch(list(held.values()), PAGES)
 
 
 def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:

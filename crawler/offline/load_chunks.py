@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ class Batch(NamedTuple):
     """Some records of a file, which a process is given at a time."""
 
     path: str
-    last: int  # the number of its last record
+    numbers: list[int]
     places: list[int]  # of the records in their file, as people count them
     raws: list[Raw]
 
@@ -49,18 +49,29 @@ class Chunk(NamedTuple):
     path: str
     last: int  # the number of its last record
     requests: list[CheckRequest]
+    numbers: list[int]  # of the records of the requests
     unreadable: int
     left: Counter[Left]
     fault: str | None
 
 
 class RecordSource:
-    """The records of files after the number `after`, and the files that are damaged."""
+    """The records of files after the number `after`, and the files that are damaged.
 
-    def __init__(self, files: Sequence[File], config: DedupConfig, after: int) -> None:
+    With `only`, the records of these numbers.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[File],
+        config: DedupConfig,
+        after: int,
+        only: Container[int] | None = None,
+    ) -> None:
         self._files = files
         self._config = config
         self._after = after
+        self._only = only
         self.resumed = 0
         self.damaged: dict[str, str] = {}  # paths, and the problems with the files
 
@@ -68,6 +79,7 @@ class RecordSource:
         """Yield the records in batches."""
         for piece in cut_pieces(self._files, _WHOLE):
             is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
+            numbers: list[int] = []
             places: list[int] = []
             waiting: list[Raw] = []
             size = 0
@@ -76,17 +88,20 @@ class RecordSource:
                     if position <= self._after:
                         self.resumed += 1
                         continue
+                    if self._only is not None and position not in self._only:
+                        continue
+                    numbers.append(position)
                     # Lines are numbered by their first byte.
                     places.append(count if is_lines else position - piece.number + 1)
                     waiting.append(raw)
                     size += _length_of(raw)
                     if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
-                        yield Batch(piece.path, position, places, waiting)
-                        places, waiting, size = [], [], 0
+                        yield Batch(piece.path, numbers, places, waiting)
+                        numbers, places, waiting, size = [], [], [], 0
             except DAMAGED as error:
                 self.damaged[piece.path] = str(error) or type(error).__name__
             if waiting:
-                yield Batch(piece.path, position, places, waiting)
+                yield Batch(piece.path, numbers, places, waiting)
 
 
 def _length_of(raw: Raw) -> int:
@@ -166,9 +181,10 @@ def _end_with_the_load() -> None:
 def _make_requests(batch: Batch) -> Chunk:
     kind = known_format(batch.path)
     pages: list[Page] = []
+    numbers: list[int] = []
     unreadable, fault = 0, None
     left: Counter[Left] = Counter()
-    for place, raw in zip(batch.places, batch.raws, strict=True):
+    for number, place, raw in zip(batch.numbers, batch.places, batch.raws, strict=True):
         try:
             page = _reader(raw, kind)
         except ValueError as error:
@@ -179,6 +195,7 @@ def _make_requests(batch: Batch) -> Chunk:
             left[page] += 1
         else:
             pages.append(page)
+            numbers.append(number)
     pages = [page.settled() for page in pages]
     _reader.texts.settle()
     fingerprints = _fingerprinter.many(page.text for page in pages)
@@ -194,4 +211,5 @@ def _make_requests(batch: Batch) -> Chunk:
         )._replace(is_cut=page.is_cut)
         for page, fingerprint in zip(pages, fingerprints, strict=True)
     ]
-    return Chunk(batch.path, batch.last, requests, unreadable, left, fault)
+    last = batch.numbers[-1]
+    return Chunk(batch.path, last, requests, numbers, unreadable, left, fault)

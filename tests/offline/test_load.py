@@ -198,7 +198,7 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
             place = len(corpora.json_lines(PAGES[: half - 1]))
             key = Checkpoint(tmp_path / "load.json", files, index)._key
             noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
-            noted["start"] = crawl.start
+            noted |= {"start": crawl.start, "copies": []}
             (tmp_path / "load.json").write_text(json.dumps(noted))
 
     asyncio.run(begin())

@@ -585,13 +585,13 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
         monkeypatch.setattr(load_chunks, "_reader", PageReader(config), raising=False)
         monkeypatch.setattr(load_chunks, "_fingerprinter", Fingerprinter(config, 1), raising=False)
         monkeypatch.setattr(load_chunks, "_crawl", Crawl(1, 1), raising=False)
-        chunk = load_chunks._make_requests(Batch(str(path), 0, list(range(18)), raws))
+        chunk = load_chunks._make_requests(Batch(str(path), [*range(18)], [*range(18)], raws))
         loaded = [request.fingerprint.own for request in chunk.requests]
         for owns in (batch["own"].to_pylist(), loaded):
             assert len(owns) == 18
             assert all(own[2] < 3 and own[3] >= 14 for own in owns) == is_on
         monkeypatch.setattr(load_chunks, "_reader", PageReader(config))
-        parts = [load_chunks._make_requests(Batch(str(path), 0, [0], [raw])) for raw in raws]
+        parts = [load_chunks._make_requests(Batch(str(path), [0], [0], [raw])) for raw in raws]
         owns = [part.requests[0].fingerprint.own for part in parts]
         assert all(own[2] < 3 for own in owns[8:]) == is_on
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -202,7 +202,7 @@ class Found(NamedTuple):
     ``fetched`` is the URL of the record, if it is another spelling. A record that cannot be read
     has a `fault`, the reason, and no `page`. The position where a damaged file ends has no `url`
     either. A record that is not a page has neither page nor fault, and :class:`Left` in place of
-    the URL.
+    the URL. A page that comes again, with another text or fewer own words, ``is_again``.
     """
 
     position: int
@@ -211,6 +211,7 @@ class Found(NamedTuple):
     page: Page | None
     fault: str | None = None
     fetched: str = ""
+    is_again: bool = False
 
     @property
     def shown_url(self) -> str | None:
@@ -224,13 +225,28 @@ class Found(NamedTuple):
 
 
 def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
-    """Yield the pages of a piece in order; unreadable content gives faults, not errors."""
+    """Yield the pages of a piece in order; unreadable content gives faults, not errors.
+
+    Then those come again whose own words turned out to be a note of their site.
+    """
+    if reader.config.templates:
+        reader.texts.begin()
+    yield from _read_pages(piece, reader, content)
+    if doubtful := reader.texts.take_doubtful():
+        for one in _read_pages(piece, reader, content, doubtful):
+            yield one._replace(is_again=True)
+
+
+def _read_pages(
+    piece: Piece, reader: PageReader, content: bytes | None, only: Container[int] | None = None
+) -> Iterator[Found]:
     kind, position = known_format(piece.path), piece.number
     config = reader.config
-    if config.templates:
-        reader.texts.begin()
     try:
         for position, raw in read_records(piece, config, content):
+            if only is not None and position not in only:
+                continue
+            reader.texts.place = position if only is None else None
             record = position & ((1 << OFFSET_BITS) - 1)
             try:
                 page = reader(raw, kind, f"{piece.path}:{record}")
@@ -244,7 +260,8 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
                 fetched = fetched_url(page.url, url)
                 yield Found(position, piece.number, url, page, fetched=fetched)
     except DAMAGED as error:
-        yield Found(position + 1, piece.number, None, None, _describe_error(error))
+        if only is None:
+            yield Found(position + 1, piece.number, None, None, _describe_error(error))
 
 
 def _decode_cell(value: Any) -> Any:

@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...dedup.candidates import FEW, FEW_ON_HOST
 from ...dedup.identity import host
 
 if TYPE_CHECKING:
-    from ...chrome import Document, MainText, SiteTemplates
+    from ...chrome import Document, MainText, SharedTemplate, SiteTemplates
+    from ...chrome.template.pairs import OwnBlocks
 
 _FIRST: Final = 16  # texts of a site until which its template may still be learnt better
 _MOST_WAITING: Final = 8 << 20  # characters of such pages, which are held as parsed
+_MOST_BLOCKS: Final = 400_000  # of pages whose own words may turn out to be fewer: some 10 MB
 
 Again = Callable[[], "MainText"]
 """Takes the main text of a page again, by the template of its site as known then."""
 
 
+class _Doubt(NamedTuple):
+    """The blocks that seemed to be a page's own, their words, and the template of its site."""
+
+    template: SharedTemplate
+    own: OwnBlocks
+    words: int
+
+    def is_justified(self) -> bool:
+        """Whether the page has so few own words, as known now, that its heading decides."""
+        return self.own.count_words(self.template.known) < min(self.words, 4 * FEW_ON_HOST)
+
+
 class SiteTexts:
-    """Takes the main texts of pages in the order of a file, as a crawl does."""
+    """Takes the main texts of pages in the order of a file, as a crawl does.
+
+    Attributes
+    ----------
+    place
+        The number of the record that is read, if :meth:`take_doubtful` shall return it where its
+        own words turn out to be a note of its site.
+    """
 
     def __init__(self) -> None:
+        self.place: int | None = None
         self._templates: SiteTemplates | None = None
         self._waiting = 0
+        self._doubts: dict[int, _Doubt] = {}
+        self._blocks = 0
 
     def begin(self) -> None:
         """Forget all templates, so that only pages from here on are learnt from."""
@@ -30,6 +55,16 @@ class SiteTexts:
 
         self._templates = SiteTemplates()
         self._waiting = 0
+        self._doubts, self._blocks = {}, 0
+
+    def take_doubtful(self) -> set[int]:
+        """The places of pages that have few own words, as known now, but seemed to have more.
+
+        They are forgotten. Of very many pages, only the latest are remembered.
+        """
+        found = {place for place, doubt in self._doubts.items() if doubt.is_justified()}
+        self._doubts, self._blocks = {}, 0
+        return found
 
     def settle(self) -> None:
         """Note that all waiting pages have been read again."""
@@ -46,6 +81,8 @@ class SiteTexts:
         known = template.known
         found = strip_chrome(document, template=known)
         template.observe(found, url)
+        if self.place is not None and found.heading and found.own_words >= 4 * FEW:
+            self._note_doubt(self.place, _Doubt(template, found.own_blocks, found.own_words))
         if template.learnt >= _FIRST or self._waiting > _MOST_WAITING:
             return found, None
         self._waiting += sum(map(len, document.flat.texts))
@@ -56,3 +93,10 @@ class SiteTexts:
             return strip_chrome(document, template=template.known)
 
         return found, again
+
+    def _note_doubt(self, place: int, doubt: _Doubt) -> None:
+        self._doubts[place] = doubt
+        self._blocks += len(doubt.own.words)
+        while self._blocks > _MOST_BLOCKS:
+            oldest = self._doubts.pop(next(iter(self._doubts)))
+            self._blocks -= len(oldest.own.words)
