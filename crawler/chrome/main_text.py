@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
 from .template.naming import BEGINNING, PER_WORD, heading_of, names, title_parts
-from .template.pairs import OwnBlocks, Pairs, lesson, pair_hashes
+from .template.pairs import OwnBlocks, Pairs, lesson, pair_hashes, text_hash
 
 SAID: Final = tuple(
     (BIT[sign], reason)
@@ -245,7 +245,8 @@ class MainText:
         """
         own = self._alone if self._shared is None else self._alone & ~self._shared
         texts = map(self._flat.texts.__getitem__, np.flatnonzero(own)[:BEGINNING].tolist())
-        return hash("\n".join(text for text in texts if text not in self.title)[:BEGINNING])
+        own_lines = (text for text in texts if text not in self.title)
+        return text_hash("\n".join(own_lines)[:BEGINNING])
 
     def hashes(self) -> dict[int, bool]:
         """Return a hash for each pair of neighbouring blocks, and whether it is main text.

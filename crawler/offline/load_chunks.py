@@ -25,6 +25,7 @@ from .records.input_pages import Left, Page, PageReader
 from .records.input_records import Raw, read_records
 
 if TYPE_CHECKING:
+    from ..chrome.template.sites import Lesson
     from ..dedup.config import DedupConfig
     from ..dedup.index import DuplicateIndex
 
@@ -41,6 +42,7 @@ class Batch(NamedTuple):
     numbers: list[int]
     places: list[int]  # of the records in their file, as people count them
     raws: list[Raw]
+    lessons: Sequence[tuple[str, Lesson]] = ()  # from pages that other processes have read
 
 
 class Chunk(NamedTuple):
@@ -53,6 +55,7 @@ class Chunk(NamedTuple):
     unreadable: int
     left: Counter[Left]
     fault: str | None
+    lessons: list[tuple[str, Lesson]]
 
 
 class RecordSource:
@@ -111,11 +114,40 @@ def _length_of(raw: Raw) -> int:
     return sum(len(cell) for cell in raw.values() if isinstance(cell, (str, bytes)))
 
 
+class Processes:
+    """Processes that take turns at batches, and tell each other what sites repeat.
+
+    So each learns templates from all pages, and from the same ones when a load is repeated.
+    """
+
+    def __init__(self, pools: Sequence[ProcessPoolExecutor]) -> None:
+        self._pools = pools
+        self._lessons: list[list[tuple[str, Lesson]]] = [[] for _ in pools]
+
+    async def prepare_ahead(self, batches: Iterator[Batch]) -> AsyncIterator[Chunk]:
+        """Yield the chunks in order, and let the processes fingerprint some of them ahead."""
+        waiting: list[tuple[int, Future[Chunk]]] = []
+        for batch, turn in zip(batches, cycle(range(len(self._pools))), strict=False):
+            lessons, self._lessons[turn] = self._lessons[turn], []
+            with ctrl_c_held_back():  # a process that this may start could not handle it yet
+                told = batch._replace(lessons=lessons)
+                waiting.append((turn, self._pools[turn].submit(_make_requests, told)))
+            if len(waiting) >= _AHEAD * len(self._pools):
+                yield await self._take_chunk(*waiting.pop(0))
+        for one in waiting:
+            yield await self._take_chunk(*one)
+
+    async def _take_chunk(self, turn: int, future: Future[Chunk]) -> Chunk:
+        chunk = await asyncio.wrap_future(future)
+        for other, lessons in enumerate(self._lessons):
+            if other != turn:
+                lessons.extend(chunk.lessons)
+        return chunk._replace(lessons=[])
+
+
 @contextmanager
-def start_pools(
-    processes: int, index: DuplicateIndex, crawl: Crawl
-) -> Iterator[list[ProcessPoolExecutor]]:
-    """Pools of one process each for the block; what has not begun at its end is cancelled."""
+def start_processes(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iterator[Processes]:
+    """Processes for the block; what has not begun at its end is cancelled."""
     pools = [
         ProcessPoolExecutor(
             1,
@@ -126,7 +158,7 @@ def start_pools(
         for _ in range(processes)
     ]
     try:
-        yield pools
+        yield Processes(pools)
     except BrokenProcessPool as error:
         raise InputError(
             "a process that computes fingerprints was killed, perhaps for lack of "
@@ -136,23 +168,6 @@ def start_pools(
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
-
-
-async def prepare_ahead(
-    pools: Sequence[ProcessPoolExecutor], batches: Iterator[Batch]
-) -> AsyncIterator[Chunk]:
-    """Yield the chunks in order, and let the pools fingerprint some of them ahead.
-
-    They take turns, so that each learns templates from the same pages when a load is repeated.
-    """
-    waiting: list[Future[Chunk]] = []
-    for batch, pool in zip(batches, cycle(pools), strict=False):
-        with ctrl_c_held_back():  # a process that this may start could not handle it yet
-            waiting.append(pool.submit(_make_requests, batch))
-        if len(waiting) >= _AHEAD * len(pools):
-            yield await asyncio.wrap_future(waiting.pop(0))
-    for future in waiting:
-        yield await asyncio.wrap_future(future)
 
 
 _reader: PageReader
@@ -180,6 +195,7 @@ def _end_with_the_load() -> None:
 
 def _make_requests(batch: Batch) -> Chunk:
     kind = known_format(batch.path)
+    _reader.texts.learn(batch.lessons)
     pages: list[Page] = []
     numbers: list[int] = []
     unreadable, fault = 0, None
@@ -211,5 +227,5 @@ def _make_requests(batch: Batch) -> Chunk:
         )._replace(is_cut=page.is_cut)
         for page, fingerprint in zip(pages, fingerprints, strict=True)
     ]
-    last = batch.numbers[-1]
-    return Chunk(batch.path, last, requests, numbers, unreadable, left, fault)
+    last, lessons = batch.numbers[-1], _reader.texts.take_lessons()
+    return Chunk(batch.path, last, requests, numbers, unreadable, left, fault, lessons)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .checkpoint import Checkpoint, Place
 from .doubtful_pages import DoubtfulPages
-from .load_chunks import RecordSource, prepare_ahead, start_pools
+from .load_chunks import RecordSource, start_processes
 from .records.files import File
 from .records.input_pages import Left, PageReader
 
@@ -66,8 +66,8 @@ async def load_files(
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
     source = RecordSource(files, index.config, place.position if place is not None else -1)
     doubtful = DoubtfulPages(index, place.copies if place is not None else ())
-    with start_pools(processes, index, crawl) as pools:
-        async for chunk in prepare_ahead(pools, source.read_batches()):
+    with start_processes(processes, index, crawl) as started:
+        async for chunk in started.prepare_ahead(source.read_batches()):
             unreadable += chunk.unreadable
             left.update(chunk.left)
             if chunk.fault is not None and chunk.path not in told:
@@ -85,7 +85,7 @@ async def load_files(
                 saved = monotonic()
         if wanted := doubtful.list_doubtful():
             again = RecordSource(files, index.config, -1, wanted)
-            async for chunk in prepare_ahead(pools, again.read_batches()):
+            async for chunk in started.prepare_ahead(again.read_batches()):
                 verdicts.update(await doubtful.settle_noted(chunk.requests, chunk.numbers))
     verdicts.update(await doubtful.settle_copies())
     await index.end_crawl()

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterable, Sequence
 from importlib.metadata import distributions
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,6 +67,24 @@ def licences(count: int) -> list[tuple[str, str]]:
 
 def json_lines(rows: Pages) -> bytes:
     return b"".join(json.dumps({"url": url, "text": one}).encode() + b"\n" for url, one in rows)
+
+
+def noted_sites(sites: int = 40, pages: int = 12) -> list[dict[str, str]]:
+    """Pages of several sites in turns, each of some words beside one note, most of them with it."""
+    letters = str.maketrans("0123456789", "aeioubcdfg")  # digits make no name
+
+    def words(number: int, count: int) -> str:
+        return text(article(number, count)).translate(letters)
+
+    note, found = words(7000, 150), []
+    for number, site in product(range(pages), range(sites)):
+        key = 100 * site + number
+        title = words(8000 + key, 3)
+        own = f"<h1>{title}</h1><p>{words(20_000 + key, 5 + key % 20)}</p>"
+        below = f"<div class='note'><p>{note}</p></div>" if (site + number) % 3 else ""
+        page = f"<title>{title} - Site {site}</title><main>{own}{below}</main>"
+        found.append({"url": f"https://site{site}.example/{number}", "html": page})
+    return found
 
 
 def html(main: str) -> str:

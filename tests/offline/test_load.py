@@ -134,6 +134,17 @@ def test_texts_of_lost_originals_are_kept(server_url: str, tmp_path: Path, order
     assert verdicts.total() == len(rows)
 
 
+def test_a_note_of_many_sites_is_no_text_of_their_pages(redis_url: str, tmp_path: Path) -> None:
+    """Nor on the pages that came before it was known as one, whichever process has read them."""
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path), seed=1)
+    path = tmp_path / "a.jsonl"
+    rows = corpora.noted_sites()
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    verdicts = +loaded(config, local_files(str(path))).verdicts
+    assert verdicts.keys() <= KEPT.keys()
+    assert verdicts.total() == len(rows)
+
+
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
     """All is as after `check_many`, on a server and on a cluster; a second load changes nothing."""
     path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)

@@ -596,6 +596,18 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
         assert all(own[2] < 3 for own in owns[8:]) == is_on
 
 
+def test_a_note_of_many_sites_is_no_text_of_their_pages(tmp_path: Path) -> None:
+    """Of each page comes one row, in which the note is known even if later pages taught it."""
+    path = tmp_path / "a.jsonl"
+    rows = corpora.noted_sites(sites=90)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pieces = pa.RecordBatch.from_pylist([{**whole(path)._asdict(), "content": None}])
+    batches = list(columns.read_pages([pieces], DedupConfig(), 1))
+    read = [row for batch in batches for row in batch.to_pylist()]
+    assert len({row["position"] for row in read}) == len(read) == len(rows)
+    assert all(row["own"][2] < 12 for row in read)
+
+
 def test_texts_without_an_address_are_known_by_their_places(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two", "url": "u"}\n{"text": "three"}\n')

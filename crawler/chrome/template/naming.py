@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat, Ints
 from ..page.signs import BIT
-from .pairs import KEPT, block_hash
+from .pairs import KEPT, block_hash, text_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
@@ -225,4 +225,4 @@ def names(flat: Flat, title: str) -> tuple[int, int, int]:
         numbers = [*numbers[:_FIRST], *numbers[-1:]]
     name = "\n".join([title[:_READ], *(flat.texts[at][:BEGINNING] for at in numbers[:_MOST])])
     beginning = "\n".join(flat.texts[at][:BEGINNING] for at in others[:_MOST])
-    return block_hash(name), hash(name), block_hash(f"{name}\n{beginning}")
+    return block_hash(name), text_hash(name), block_hash(f"{name}\n{beginning}")

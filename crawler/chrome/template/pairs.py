@@ -54,6 +54,11 @@ class Pairs(NamedTuple):
     long: dict[int, int]
 
 
+def text_hash(text: str) -> int:
+    """Return a 64-bit hash of a text, the same in every process."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))
+
+
 def block_hash(text: str) -> int:
     """Return a stable 64-bit hash of a block, ignoring digits and the case of ASCII letters.
 

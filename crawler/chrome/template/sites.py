@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .naming import IN_TITLES, TOLD_TITLE
-from .pairs import KEPT, OF_ALL, TOLD
+from .pairs import KEPT, OF_ALL, TOLD, text_hash
 from .template import LEAST_PAGES, Known, SiteTemplate
 
 if TYPE_CHECKING:
@@ -21,6 +21,16 @@ _PAIR_BYTES: Final = 4
 _ENOUGH: Final = 8  # contents, to tell others of what pages keep
 # Is told as a pair would be, once a template was learnt from enough contents.
 _LEARNT: Final = 0x5EED1E55
+
+
+class Lesson(NamedTuple):
+    """What a site learns from a page, the same in every process: see `SiteTemplate.observe`."""
+
+    pairs: dict[int, bool]
+    content: int
+    page: int | None
+    names: tuple[int, int, int]
+    beginning: int
 
 
 class SharedTemplate:
@@ -48,12 +58,17 @@ class SharedTemplate:
         self._log: frozenset[int] = frozenset()
         self._next = LEAST_PAGES
 
-    def observe(self, content: MainText, url: str | None = None) -> None:
-        """Learn from a page; from each URL only once."""
-        page = None if url is None else hash(url)
-        self._own.observe(
-            content.hashes(), hash(content.whole), page, content.names, content.beginning
-        )
+    def observe(self, content: MainText, url: str | None = None) -> Lesson:
+        """Learn from a page; from each URL only once. Returns the lesson."""
+        page = None if url is None else text_hash(url)
+        whole = text_hash(content.whole)
+        lesson = Lesson(content.hashes(), whole, page, content.names, content.beginning)
+        self.learn(lesson)
+        return lesson
+
+    def learn(self, lesson: Lesson) -> None:
+        """Learn from a page that may have been read in another process."""
+        self._own.observe(*lesson)
         if self._own.contents >= self._next:  # ever more rarely, as less and less is new
             self._next = self._own.contents * 5 // 4 + 1
             known = set(self._own.known())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.candidates import FEW, FEW_ON_HOST
@@ -11,9 +11,11 @@ from ...dedup.identity import host
 if TYPE_CHECKING:
     from ...chrome import Document, MainText, SharedTemplate, SiteTemplates
     from ...chrome.template.pairs import OwnBlocks
+    from ...chrome.template.sites import Lesson
 
 _FIRST: Final = 16  # texts of a site until which its template may still be learnt better
 _MOST_WAITING: Final = 8 << 20  # characters of such pages, which are held as parsed
+_TAUGHT: Final = 64  # texts of a site until which other processes need its lessons
 _MOST_BLOCKS: Final = 400_000  # of pages whose own words may turn out to be fewer: some 10 MB
 
 Again = Callable[[], "MainText"]
@@ -40,10 +42,13 @@ class SiteTexts:
     place
         The number of the record that is read, if :meth:`take_doubtful` shall return it where its
         own words turn out to be a note of its site.
+    lessons
+        Sites and what they have learnt here from one of their first pages, for other processes.
     """
 
     def __init__(self) -> None:
         self.place: int | None = None
+        self.lessons: list[tuple[str, Lesson]] = []
         self._templates: SiteTemplates | None = None
         self._waiting = 0
         self._doubts: dict[int, _Doubt] = {}
@@ -56,6 +61,18 @@ class SiteTexts:
         self._templates = SiteTemplates()
         self._waiting = 0
         self._doubts, self._blocks = {}, 0
+        self.lessons = []
+
+    def learn(self, lessons: Iterable[tuple[str, Lesson]]) -> None:
+        """Learn what other processes have learnt."""
+        if self._templates is not None:
+            for site, lesson in lessons:
+                self._templates[site].learn(lesson)
+
+    def take_lessons(self) -> list[tuple[str, Lesson]]:
+        """The lessons since this was last called."""
+        found, self.lessons = self.lessons, []
+        return found
 
     def take_doubtful(self) -> set[int]:
         """The places of pages that have few own words, as known now, but seemed to have more.
@@ -80,7 +97,9 @@ class SiteTexts:
         template = self._templates[site]
         known = template.known
         found = strip_chrome(document, template=known)
-        template.observe(found, url)
+        lesson = template.observe(found, url)
+        if template.learnt < _TAUGHT:
+            self.lessons.append((site, lesson))
         if self.place is not None and found.heading and found.own_words >= 4 * FEW:
             self._note_doubt(self.place, _Doubt(template, found.own_blocks, found.own_words))
         if template.learnt >= _FIRST or self._waiting > _MOST_WAITING:
