@@ -63,6 +63,9 @@ def _read_shortest_url(claims: Claims) -> bytes:
     return min(len(claims.url), 0xFFFF).to_bytes(2)
 
 
+DATES: Final = frozenset({"earlier", "later"})
+"""Criteria that compare dates."""
+
 _CRITERIA: Final[dict[str, Callable[[Claims], bytes]]] = {
     "canonical": _read_canonical,
     "earlier": _read_earlier,

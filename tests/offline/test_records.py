@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import zlib
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from datetime import datetime
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -402,6 +403,34 @@ def test_files_in_which_nothing_can_be_a_page_are_refused(tmp_path: Path) -> Non
     assert (file.path, remote) == (str(other), "s3a://b/")
     with pytest.raises(InputError, match="'s3a://b/' is not on this machine"):
         find_local_files(named, config)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"text": [[1]]}, r"'text' of '.*a\.parquet' holds list<.*>, not texts; DEDUP_TEXT_FIELD"),
+        ({"text": [{"en": "a"}]}, r"'text' .* holds struct<.*DEDUP_TEXT_FIELD"),
+        ({"text": [7], "html": [8]}, r"'text' .* holds int64, .*DEDUP_TEXT_FIELD"),
+        ({"html": [1.5]}, r"'html' .* holds double, .*DEDUP_HTML_FIELD"),
+        ({"text": ["a"], "url": [["u"]]}, r"'url' .* holds list<.*DEDUP_URL_FIELD"),
+        ({"text": ["a"], "date": [7]}, r"'date' .* holds int64, .*DEDUP_DATE_FIELD"),
+        ({"text": ["a"], "url": [7], "date": [["2026-01-01"]]}, ""),
+        ({"text": pa.array(["a"]).dictionary_encode(), "date": [datetime(2026, 1, 1)]}, ""),
+        ({"text": [7], "html": [b"<p>a"], "url": [b"u"]}, ""),
+        ({"text": [None], "url": [None]}, ""),
+    ],
+)
+def test_parquet_columns_of_other_types_are_refused(
+    tmp_path: Path, columns: dict[str, Any], said: str
+) -> None:
+    """Before anything is read; dates only if they decide."""
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table(columns), path)
+    config = DedupConfig(prefer="earlier")
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        find_local_files([str(path)], config)
+    if "date" in said:
+        find_local_files([str(path)], DedupConfig())
 
 
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:

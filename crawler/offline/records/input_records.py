@@ -55,7 +55,7 @@ def list_input(patterns: Iterable[str], config: DedupConfig) -> list[File | str]
     refuse_arrays(files)
     for file in files:
         if known_format(file.path) is Format.PARQUET:
-            refuse_columns(file.path, {config.text_field, config.html_field})
+            refuse_columns(file.path, config)
     return list(found)
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Set
 from itertools import groupby
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from ...dedup.errors import InputError
+from ...dedup.ranks import DATES
 from .files import DAMAGED, import_extra, up_to_damage
 
+if TYPE_CHECKING:
+    from ...dedup.config import DedupConfig
+
 SIZE_FIELD: Final = "cluster_size"  # number of pages in a kept page's cluster, itself included
+_TEXTS: Final = frozenset(
+    {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
+    | {"fixed_size_binary", "null"}
+)
 _ROWS: Final = 256  # read at a time
 _ROW_GROUP: Final = 64 << 20  # bytes of rows that are written together
 
@@ -18,21 +26,51 @@ class NothingReadable(ValueError):
     """No record of a file can be read."""
 
 
-def refuse_columns(path: str, wanted: Set[str]) -> None:
-    """Raise :class:`InputError` for a file that has none of the columns `wanted`.
+def refuse_columns(path: str, config: DedupConfig) -> None:
+    """Raise :class:`InputError` for a file whose columns cannot hold pages, by name or type.
 
     A file that cannot be read is skipped: the job itself reports how much of it can be read.
     """
     parquet = import_extra("pyarrow.parquet")
     try:
-        names = parquet.read_schema(path).names
+        schema = parquet.read_schema(path)
     except DAMAGED:
         return
-    if wanted.isdisjoint(names):
+    pages = {config.text_field: "DEDUP_TEXT_FIELD", config.html_field: "DEDUP_HTML_FIELD"}
+    found = [name for name in pages if name in schema.names]
+    if not found:
         raise InputError(
-            f"{path!r} has no column {' or '.join(map(repr, sorted(wanted)))}, but "
-            f"{', '.join(names)}: DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name the columns of pages"
+            f"{path!r} has no column {' or '.join(map(repr, sorted(pages)))}, but "
+            f"{', '.join(schema.names)}: DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name the columns "
+            "of pages"
         )
+    if not any(_is_text(schema.field(name).type) for name in found):
+        _refuse_column(path, schema, found[0], pages[found[0]], "texts")
+    url, date = config.url_field, config.date_field
+    types = import_extra("pyarrow.types")
+    if url in schema.names:
+        kind = schema.field(url).type
+        if not (_is_text(kind) or types.is_integer(kind)):
+            _refuse_column(path, schema, url, "DEDUP_URL_FIELD", "texts or whole numbers")
+    if date in schema.names and DATES.intersection(config.prefer):
+        kind = schema.field(date).type
+        kind = kind.value_type if types.is_list(kind) else kind  # a list of one is that one
+        if not (_is_text(kind) or types.is_date(kind) or types.is_timestamp(kind)):
+            _refuse_column(path, schema, date, "DEDUP_DATE_FIELD", "dates or texts")
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a column of this type may hold texts, also as bytes or in a dictionary."""
+    if import_extra("pyarrow.types").is_dictionary(kind):
+        kind = kind.value_type
+    return str(kind).partition("[")[0] in _TEXTS
+
+
+def _refuse_column(path: str, schema: Any, name: str, setting: str, wanted: str) -> NoReturn:
+    kind = schema.field(name).type
+    raise InputError(
+        f"column {name!r} of {path!r} holds {kind}, not {wanted}; {setting} names another column"
+    )
 
 
 def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
