@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
 from crawler.dedup.store.records import read_records
 from crawler.offline import load_chunks
+from crawler.offline import load_files as load_files_module
 from crawler.offline.checkpoint import Checkpoint
 from crawler.offline.load_chunks import RecordSource
 from crawler.offline.load_files import Loaded, load_files
@@ -42,15 +44,18 @@ def forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_chunks, "get_context", lambda _: forking())
 
 
-def loaded(config: DedupConfig, files: list[File], warnings: list[str] | None = None) -> Loaded:
+def loaded(
+    config: DedupConfig,
+    files: list[File],
+    warnings: list[str] | None = None,
+    report: Callable[[int, float], None] = lambda *_: None,
+) -> Loaded:
     warn = [].append if warnings is None else warnings.append
 
     async def run() -> Loaded:
         async with DuplicateIndex.open(config) as index:
             checkpoint = Checkpoint(config.data_dir / "load.json", files, index)
-            return await load_files(
-                index, files, checkpoint, processes=2, report=lambda *_: None, warn=warn
-            )
+            return await load_files(index, files, checkpoint, processes=2, report=report, warn=warn)
 
     return asyncio.run(run())
 
@@ -242,6 +247,35 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
 
     asyncio.run(begin())
     assert loaded(replace(config, text_field="body"), files).resumed == 0  # other texts
+
+
+def test_copies_of_an_interrupted_load_are_decided_again(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of the files has another text for the original, so the copy is kept."""
+    monkeypatch.setattr(load_files_module, "_SAVED_EVERY", 0.0)
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    others = [(f"http://e/{number}", text(article(number, 60))) for number in range(300)]
+    same = text(article(400, 60))
+    pages = [("http://e/a", same), ("http://e/b", same), *others, ("http://e/a", others[0][1])]
+    files = local_files(str(corpora.write(tmp_path / "a.jsonl", pages)))
+
+    def interrupt(pages: int, seconds: float) -> None:
+        if pages > 128:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        loaded(config, files, report=interrupt)
+    done = loaded(config, files)
+    assert done.resumed >= 128
+    assert done.verdicts.total() == len(pages) - done.resumed
+
+    async def kind() -> Kind | None:
+        async with DuplicateIndex.open(config) as index:
+            found = await index.show("http://e/b")
+        return found.kind if found else None
+
+    assert asyncio.run(kind()) is Kind.UNIQUE
 
 
 def test_what_is_noted_goes_when_all_is_loaded(
