@@ -30,14 +30,13 @@ class _Waiting(NamedTuple):
     def is_doubtful(self) -> bool:
         """Whether more pages of the site may show that the page is no copy."""
         own = self.request.fingerprint.own
-        is_noted = any(own[:2]) and own[2] >= FEW
-        return not self.request.is_cut and (is_noted or own[3] < LEARNT)
+        return any(own[:2]) and own[2] >= FEW
 
     def knows_more(self, request: CheckRequest) -> bool:
         """Whether a later request for the page may be decided otherwise."""
         old, new = self.request.fingerprint.own, request.fingerprint.own
         is_noted = any(new[:2]) and new[2] < min(old[2], FEW_ON_HOST)
-        return request is self.request or is_noted or old[3] < min(new[3], LEARNT)
+        return request is self.request or is_noted
 
 
 class DoubtfulPages:
