@@ -19,6 +19,11 @@ Key = tuple[Any, ...]
 KeyFunction = Callable[[UrlParts], Key]
 
 
+def hash_key(key: Key) -> int:
+    """A number for a key, the same in all processes."""
+    return xxhash.xxh3_64_intdigest(repr(key).encode("utf-8", "replace"))
+
+
 class KnownUrls:
     """Finds URLs that may have the same content, and URLs that have it according to the rules.
 

@@ -58,6 +58,11 @@ class MatteringFeatures:
         """Note that a feature matters to the whole site, however many there are."""
         self._of_kind[WHOLE_SITE].add(name)
 
+    def discard_from(self, name: str, kind: UrlKind) -> None:
+        """Let a feature matter neither to the whole site nor to this kind of URL by itself."""
+        for one in WHOLE_SITE, kind:
+            self._of_kind.get(one, set()).discard(name)
+
     def discard(self, name: str) -> None:
         """Let a feature matter to no kind of URL."""
         for names in self._of_kind.values():

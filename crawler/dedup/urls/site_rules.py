@@ -231,6 +231,18 @@ class SiteRules(UrlJudge):
             self._mattering_here.setdefault(self._loose_key(parts), set()).update(chosen)
             self._narrowed |= chosen
 
+    def note_moving(self, parts: UrlParts, name: str) -> None:
+        """Take back what a page has said that has a new text at each fetch.
+
+        `name` is the feature in which its URLs differ, if that seemed to matter.
+        """
+        self._mattering_here.pop(self._loose_key(parts), None)
+        if name and name not in self.forbidden:
+            self._mattering.discard_from(name, parts.kind)
+            self._revoked.discard(name)
+        self._doubts.clear()
+        self._urls.sort_anew()
+
     def _note_that_matters(self, name: str, kind: UrlKind) -> None:
         """Note that a feature matters to a kind of URL, and drop what seemed to hold there."""
         noted = self._mattering.add(name, kind)

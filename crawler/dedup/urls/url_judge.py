@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 
 from .evidence import Evidence
-from .known_urls import Key, KnownUrls
+from .known_urls import Key, KnownUrls, hash_key
 from .mattering import MatteringFeatures
 from .parts import PREFIX, UrlParts
 from .volatile import VOLATILE, Hole, VolatileParts
@@ -83,6 +83,17 @@ class UrlJudge:
         if not self._mattering_here:
             return matters
         return matters | self._mattering_here.get(self._loose_key(parts), set())
+
+    def list_pages_of(self, parts: UrlParts) -> dict[int, str]:
+        """The pages that a URL may belong to, as numbers.
+
+        Each comes with the feature that would then wrongly be said to matter, or ''.
+        """
+        key = self._loose_key(parts)
+        pages = {hash_key(key): ""}
+        for pair in key[1:]:
+            pages[hash_key(tuple(one for one in key if one != pair))] = pair[0]
+        return pages
 
     def _strict_key(self, parts: UrlParts) -> Key:
         """The key of URLs that have the same text according to the rules."""

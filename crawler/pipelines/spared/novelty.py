@@ -125,6 +125,10 @@ class Novelty:
             return self._of_text.get(text, cluster)
         return self._of_text.setdefault(text, cluster)
 
+    def note_content(self, content: int) -> None:
+        """Note a content that is new on no page."""
+        self._contents.add(content)
+
     def find_depth(self, found_on: Found) -> float:
         """How many pages in a row, up to the one it was found on, have brought nothing new.
 

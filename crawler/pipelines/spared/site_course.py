@@ -12,6 +12,7 @@ from ...dedup.urls.site_rules import Change, SiteRules
 from ...dedup.urls.url_judge import Judgement
 from .comparisons import draw_comparisons
 from .left_requests import Left, LeftRequests, Why
+from .moving import MovingPages
 from .novelty import Found, Novelty, Yield, page_number
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class SiteCourse:
         self.familiar = FamiliarValues()
         self.novelty = Novelty(copy_depth)
         self.left = LeftRequests()
+        self._moving = MovingPages()
         self.is_told = False  # whether it was said that nothing new comes
         self._copy_depth = copy_depth
         self._fruitless = fruitless
@@ -142,7 +144,9 @@ class SiteCourse:
         """Learn from a fetched page; returns the rules that it completed or revoked."""
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
-        content = novelty.content_of(visit.cluster, visit.text)
+        pages = self.rules.list_pages_of(parts)
+        moving = self._moving.find(pages)
+        content = moving or novelty.content_of(visit.cluster, visit.text)
         is_new = novelty.note_page(
             page_number(url),
             parts,
@@ -155,14 +159,31 @@ class SiteCourse:
             self._trials = _LEAST_TRIALS
         elif flight is not None and flight.is_trial:
             self._trials = min(2 * self._trials, _MOST_TRIALS)
-        return self.rules.note_page(
+        changes = self.rules.note_page(
             parts,
             content,
             is_new=is_new,
-            has_news=visit.has_news,
+            has_news=visit.has_news and not moving,
             found_on=found_on.page,
             links=tuple(visit.links),
         )
+        self._watch(url, parts, pages, visit, is_new=is_new)
+        return changes
+
+    def _watch(
+        self, url: str, parts: UrlParts, pages: dict[int, str], visit: Visit, *, is_new: bool
+    ) -> None:
+        """Watch whether pages have a new text at each fetch."""
+        if self._moving.is_tried(url):
+            visit.asks_for, page = self._moving.note_answer(visit.whole, is_new=is_new)
+            if page is not None:
+                self.novelty.note_content(page)
+                self.rules.note_moving(parts, pages.get(page, ""))
+        elif is_new and visit.whole:
+            new, seen = self.novelty.new, self.novelty.seen
+            visit.asks_for = self._moving.note_text(
+                url, pages, visit.whole, new=new, has_copies=seen > _MOST_A_PAGE * new
+            )
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
         """What a page with so many new links may add to an endless part of the site, if a copy.

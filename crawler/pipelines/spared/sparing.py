@@ -253,6 +253,7 @@ class Sparing:
         if verdict.kind is not Kind.UNCHECKED:
             visit = self.visit(response)
             visit.text, visit.outline = hash_text(text), hash_outline(text, response.url)
+            visit.whole = text
             is_short = verdict.standing is Kind.SHORT or verdict.cluster is None
             visit.cluster = visit.text if is_short else verdict.cluster
 
@@ -273,6 +274,8 @@ class Sparing:
             self._sites.note_page(
                 SeenPage(self._keys.find_key(request), response.url, found_on, visit)
             )
+            if visit.asks_for:
+                self._ask_again(request.replace(url=visit.asks_for))
         self.land(request)
 
     def _make(self, back: list[Left], **meta: bool) -> None:
@@ -282,6 +285,11 @@ class Sparing:
             self.tally.count_request(one.reasons, -1)
             self._made.add(one.request.url)
             engine.crawl(one.request.replace(meta={**one.request.meta, **meta}))
+
+    def _ask_again(self, request: Request) -> None:
+        engine: Any = self._crawler.engine
+        meta = {**request.meta, CHECKS: True}
+        engine.crawl(request.replace(dont_filter=True, priority=1, meta=meta))
 
     def make_left(self, url: str) -> bool:
         """Make the request for a URL after all; returns whether it is made, once for each."""

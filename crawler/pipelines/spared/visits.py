@@ -18,6 +18,8 @@ class Visit:
         self.cluster: int | None = None  # the cluster of its page
         self.text = 0  # a hash of its title and text
         self.outline: int | None = None  # see `hash_outline`
+        self.whole = ""  # its title and text; another process tells only their hash
+        self.asks_for = ""  # a URL that is to be fetched once more
         self.has_news = False  # whether a link may lead to a new text
         self.links: list[tuple[int, ...]] = []  # for each link that no earlier page had, its frames
         self.own_link: UrlParts | None = None  # the first that may lead to its own text

@@ -1,0 +1,100 @@
+"""Pages whose text is new at each fetch: they do not keep a crawl going, and hide no other page."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from crawler.pipelines.spared.moving import MovingPages
+from tests.pipelines.crawls import prose
+from tests.pipelines.made_sites import Site, fetch, name_of
+from tests.spiders.webserver import Web
+
+
+def with_a_clock(changes_at: int | None) -> Site:
+    """Twelve pages, sessions in all links, two of which lead from each page to itself.
+
+    Page 3 has a new text each time. All others may change at some fetch.
+    """
+    numbers, fetches = itertools.count(1), itertools.count()
+
+    def site(path: str) -> tuple[int, list[str]]:
+        page, fetch_number = name_of(path), next(fetches)
+        links = [f"/{n}?sid={next(numbers):08x}" for n in (*range(12), page, page)]
+        if page == 3:
+            return 1000 + fetch_number, links
+        has_changed = changes_at is not None and fetch_number >= changes_at
+        return page + (100 if has_changed else 0), links
+
+    return site
+
+
+@pytest.mark.parametrize("changes_at", [None, 18], ids=["", "that changes"])
+async def test_a_site_with_a_page_that_is_new_each_time_ends(
+    web: Web, redis_url: str, changes_at: int | None
+) -> None:
+    """The limits take each of its texts for news, and its session id seems to matter."""
+    fetched, texts, _ = await fetch(web, with_a_clock(changes_at), redis_url)
+    assert {prose(n).split()[-1] for n in range(12) if n != 3} <= texts or changes_at
+    assert {prose(100 + n).split()[-1] for n in range(12) if n != 3} <= texts or not changes_at
+    assert len(fetched) <= 400
+
+
+def boxed(path: str) -> tuple[str, list[str]]:
+    """An archive in which each page has a short text of its own, and a box that is always new."""
+    number = int(dict(parse_qsl(urlsplit(path).query)).get("id", 0))
+    box = prose(next(BOXES), 8)
+    text = f"{prose(number, 8)}</p><p>{box}</p><p>the end of {number}"
+    return text, [f"/item?id={n}" for n in range(number + 1, min(number + 4, 60))]
+
+
+BOXES = itertools.count(5000)
+
+
+async def test_an_archive_with_a_box_that_is_new_each_time_is_kept(
+    web: Web, redis_url: str
+) -> None:
+    """What each URL has of its own stays, and no other URL has it."""
+    fetched, texts, _ = await fetch(web, boxed, redis_url)
+    assert {str(n) for n in range(60)} <= texts
+    assert len(fetched) <= 70
+
+
+def try_pages(read: Callable[[str, int], str]) -> tuple[bool, int]:
+    """Fetch sixty URLs of what may be one page: whether it moves, and how many fetches it takes.
+
+    `read` returns the text of a URL at a fetch.
+    """
+    moving, known, fetches = MovingPages(), set[str](), itertools.count()
+    for number in range(60):
+        url = f"/{number}"
+        while url:
+            text = read(url, next(fetches))
+            is_new = text not in known
+            known.add(text)
+            if moving.is_tried(url):
+                url, page = moving.note_answer(text, is_new=is_new)
+                if page is not None:
+                    return moving.find([1]) == 1, next(fetches)
+            else:
+                url = moving.note_text(url, [1], text, new=number + 1, has_copies=False)
+    return False, next(fetches)
+
+
+def test_only_what_moves_by_itself_is_one_page() -> None:
+    """Neither is an archive that changes once, nor pages one of which moves."""
+
+    def text_of(*seeds: object) -> str:
+        return " ".join(f"{seed}-{n}" for seed in seeds for n in range(20))
+
+    assert try_pages(lambda url, fetch: text_of(fetch)) == (True, 13)
+    assert try_pages(lambda url, fetch: text_of("title", fetch)) == (True, 13)
+    assert try_pages(lambda url, fetch: text_of(url)) == (False, 62)
+    assert try_pages(lambda url, fetch: text_of(url, fetch // 10 == 0))[0] is False
+    assert try_pages(lambda url, fetch: text_of(fetch if url == "/0" else url))[0] is False
+    assert try_pages(lambda url, fetch: text_of(url, fetch))[0] is False
+    outage = lambda url, fetch: "too many requests" if 8 <= fetch < 12 else text_of(url)  # noqa: E731
+    assert try_pages(outage)[0] is False
