@@ -83,6 +83,7 @@ class SiteCourse:
             checks = True
         self._give_up_old_flights()
         is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
+        is_suspect |= self._moving.find(self.rules.list_pages_of(parts)) is not None
         depth = self.novelty.find_depth(found_on)
         is_vain = self.novelty.is_vain(parts.kind)
         if is_vain and not checks and self._copy_depth and depth > self._copy_depth:
@@ -174,16 +175,18 @@ class SiteCourse:
         self, url: str, parts: UrlParts, pages: dict[int, str], visit: Visit, *, is_new: bool
     ) -> None:
         """Watch whether pages have a new text at each fetch."""
-        if self._moving.is_tried(url):
-            visit.asks_for, page = self._moving.note_answer(visit.whole, is_new=is_new)
+        if not is_new:
+            self._moving.note_old_text(url)
+        elif visit.whole:
+            new, seen = self.novelty.new, self.novelty.seen
+            has_copies = seen > _MOST_A_PAGE * new
+            visit.asks_for = self._moving.note_text(
+                url, pages, visit.whole, new=new, has_copies=has_copies
+            )
+            page = self._moving.find(pages)
             if page is not None:
                 self.novelty.note_content(page)
-                self.rules.note_moving(parts, pages.get(page, ""))
-        elif is_new and visit.whole:
-            new, seen = self.novelty.new, self.novelty.seen
-            visit.asks_for = self._moving.note_text(
-                url, pages, visit.whole, new=new, has_copies=seen > _MOST_A_PAGE * new
-            )
+                self.rules.note_moving(parts, pages[page])
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
         """What a page with so many new links may add to an endless part of the site, if a copy.
