@@ -100,3 +100,17 @@ def test_only_what_moves_by_itself_is_one_page() -> None:
     assert try_pages(outage)[0] is False
     outage = lambda url, fetch: "too many requests" if 8 <= fetch < 12 else text_of(url)  # noqa: E731
     assert try_pages(outage)[0] is False
+
+
+def test_an_outage_with_a_number_moves_no_longer_than_it_lasts() -> None:
+    """Each answer is another one, but a page that comes later has nothing of them."""
+    moving, fetches = MovingPages(), itertools.count()
+    text = "busy, ask later please, your request has this number:"
+    for number in range(8):
+        url = f"/{number}"
+        while url:
+            one = f"{text} {next(fetches)}"
+            url = moving.note_text(url, [1], one, new=number + 1, has_copies=True)
+    assert moving.find_with([1], f"{text} 99") == 1
+    assert moving.find_with([1], prose(7)) is None
+    assert moving.find([1]) is None

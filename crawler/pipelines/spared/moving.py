@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import xxhash
 
@@ -33,6 +33,17 @@ class _Watch:
     urls: tuple[str, ...] = ()
 
 
+class _Kept(NamedTuple):
+    """What a URL has kept in texts that were new each time, and how much may be so by chance."""
+
+    runs: Runs
+    chance: float
+
+    def is_in(self, text: Runs) -> bool:
+        """Whether a text has all of it, as far as it was not kept by chance."""
+        return len(self.runs - text) <= self.chance
+
+
 @dataclass(slots=True)
 class _Trial:
     """The URLs that are fetched again, the first one twice, their new texts, and one before."""
@@ -42,12 +53,12 @@ class _Trial:
     before: Runs
     answers: list[Runs] = field(default_factory=list)
 
-    def shows_one_page(self) -> bool:
-        """Whether the URLs differ no more from each other than one of them from itself."""
+    def find_kept(self) -> _Kept | None:
+        """What the first URL has kept; None if another URL lacks something of that."""
         first, *others, last = self.answers
         stable = first & last
-        chance = len(first - stable) / _TOLERANCE
-        return all(len(stable - one) <= chance for one in (self.before, *others))
+        kept = _Kept(stable, len(first - stable) / _TOLERANCE)
+        return kept if all(map(kept.is_in, (self.before, *others))) else None
 
 
 class MovingPages:
@@ -55,19 +66,29 @@ class MovingPages:
 
     The first three of these URLs are fetched again, and then the first one once more. If each of
     these texts is new, the page moves, unless a URL lacks something that the first one has kept. A
-    page of an archive, `/item?id=7`, keeps its text, or what is its own of that.
+    page of an archive, `/item?id=7`, keeps its text, or what is its own of that. If a URL lacks
+    something later, as after an outage, the page moves no longer.
     """
 
     def __init__(self) -> None:
-        self._moving: set[int] = set()
+        self._moving: dict[int, _Kept] = {}
         self._watches: dict[int, _Watch] = {}
         self._trials: dict[str, _Trial] = {}  # by the URL that is fetched again
         self._tried = 0  # pages, without those that move
 
     def find(self, pages: Iterable[int]) -> int | None:
         """The one of these pages that moves, if there is one."""
-        moving = self._moving.intersection(pages) if self._moving else ()
-        return next(iter(moving), None)
+        return next((page for page in pages if page in self._moving), None)
+
+    def find_with(self, pages: Iterable[int], text: str) -> int | None:
+        """The same for a URL with this text: if it lacks what was kept, the page moves no more."""
+        page = self.find(pages)
+        if page is not None and text and not self._moving[page].is_in(_list_runs(text)):
+            del self._moving[page]
+            self._watches.pop(page, None)
+            self._tried += 1
+            return None
+        return page
 
     def note_text(
         self, url: str, pages: Iterable[int], text: str, *, new: int, has_copies: bool
@@ -112,9 +133,10 @@ class MovingPages:
         trial.answers.append(_list_runs(text))
         if len(trial.answers) <= _URLS:
             return self._ask(trial)
-        if trial.shows_one_page():
+        kept = trial.find_kept()
+        if kept is not None:
             logger.info("%s has a new text at each fetch: its URLs count as one", trial.urls[0])
-            self._moving.add(trial.page)
+            self._moving[trial.page] = kept
             self._tried -= 1
         return ""
 

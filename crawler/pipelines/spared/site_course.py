@@ -146,7 +146,7 @@ class SiteCourse:
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
         pages = self.rules.list_pages_of(parts)
-        moving = self._moving.find(pages)
+        moving = self._moving.find_with(pages, visit.whole)
         content = moving or novelty.content_of(visit.cluster, visit.text)
         is_new = novelty.note_page(
             page_number(url),
