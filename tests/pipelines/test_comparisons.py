@@ -124,3 +124,18 @@ def test_a_rule_that_erred_on_a_page_does_not_hold_there_when_it_is_learnt_again
         parts = split_url(f"http://host/item{page}?ref=a&size=m")
         assert parts is not None
         assert rules.find_rules(parts) == found
+
+
+def test_pages_are_compared_in_all_values_of_a_choice_that_has_erred() -> None:
+    """One of two values may be the page's own default, so that each page seems compared by it."""
+    sites, _ = make_sites()
+    learn_two_rules(sites, 10)
+    course = sites.course_of(KEY)
+    course.rules.choices.add("?size")
+    show(sites, "item8?ref=b&size=s", 80)
+    learn_two_rules(sites, 10)
+    for page in range(4, 8):
+        show(sites, f"item{page}?ref=b&size=m", page)
+        course.leave(Request(f"http://host/item{page}?ref=b&size=s"), ("?size",), NOWHERE)
+    made = {one.request.url for one in course.take_checks()}
+    assert made >= {f"http://host/item{page}?ref=b&size=s" for page in range(4, 8)}

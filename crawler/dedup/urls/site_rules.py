@@ -66,6 +66,11 @@ class SiteRules(UrlJudge):
         """Whether a rule was revoked."""
         return bool(self._revoked)
 
+    @property
+    def erring_choices(self) -> set[str]:
+        """Arguments of which pages offer a choice, with a rule that was revoked once."""
+        return self.choices & self._revoked & self.rules.keys()
+
     def may_be_one(self, parts: UrlParts, other: UrlParts) -> bool:
         """Whether two URLs may have the same text, for all that is known."""
         return self._loose_key(parts) == self._loose_key(other)

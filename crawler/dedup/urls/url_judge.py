@@ -205,6 +205,11 @@ class UrlJudge:
         values = same.get(key, {})
         return [(key, name) for name, value in values.items() if value != given.get(name)]
 
+    def list_values(self, parts: UrlParts, names: Iterable[str]) -> list[Compared]:
+        """A URL's values of some features, each with the page."""
+        given, key = dict(parts.features), self._strict_key(parts)
+        return [(key, f"{name}={given.get(name)}") for name in names]
+
     def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
         """Which of these rules cover a value of the URL that no page had, each with that value."""
         rules, values = self.rules, dict(parts.features)

@@ -21,14 +21,20 @@ def draw_comparisons(
     """Of requests that rules have spared, draw some that compare pages in a rule's feature.
 
     A rule may err on a few pages only. A page that was compared in one feature may still differ in
-    another. Each page is compared in arguments of which the site offers a choice, and in other
-    features while there is `room`. `drawn` requests are made in any case.
+    another. Each page is compared in arguments of which the site offers a choice, in all values if
+    the rule has erred, and in other features while there is `room`. `drawn` requests are made in
+    any case.
     """
-    same = rules.find_same_values()
+    same, erring = rules.find_same_values(), rules.erring_choices
+    pages = rules.list_pages() if erring else []
+    tried = {pair for parts in pages for pair in rules.list_values(parts, erring)}
 
     def list_uncompared(one: Left) -> list[Compared]:
         parts = split_url(one.request.url)
-        return rules.list_uncompared(parts, same) if parts is not None else []
+        if parts is None:
+            return []
+        values = [pair for pair in rules.list_values(parts, erring) if pair not in tried]
+        return [*values, *rules.list_uncompared(parts, same)]
 
     made = list(drawn)
     compared = {pair for one in made for pair in list_uncompared(one)}
@@ -39,7 +45,7 @@ def draw_comparisons(
         new = [pair for pair in pairs if pair not in compared]
         if new:
             compared.update(new)
-            is_choice = any(name in rules.choices for _, name in new)
+            is_choice = any(name.partition("=")[0] in rules.choices for _, name in new)
             (choices if is_choice else others).append(one)
     room = max(room - len(made) - len(choices), 0)
     return [*choices, *others[:room]][:_MOST]
