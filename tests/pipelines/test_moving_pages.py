@@ -48,7 +48,7 @@ def boxed(path: str) -> tuple[str, list[str]]:
     number = int(dict(parse_qsl(urlsplit(path).query)).get("id", 0))
     box = prose(next(BOXES), 8)
     text = f"{prose(number, 8)}</p><p>{box}</p><p>the end of {number}"
-    return text, [f"/item?id={n}" for n in range(number + 1, min(number + 4, 60))]
+    return text, [f"/item?id={n}" for n in range(number + 1, min(number + 4, 100))]
 
 
 BOXES = itertools.count(5000)
@@ -59,8 +59,8 @@ async def test_an_archive_with_a_box_that_is_new_each_time_is_kept(
 ) -> None:
     """What each URL has of its own stays, and no other URL has it."""
     fetched, texts, _ = await fetch(web, boxed, redis_url)
-    assert {str(n) for n in range(60)} <= texts
-    assert len(fetched) <= 70
+    assert {str(n) for n in range(100)} <= texts
+    assert len(fetched) <= 110
 
 
 def try_pages(read: Callable[[str, int], str]) -> tuple[bool, int]:
