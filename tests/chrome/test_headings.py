@@ -77,6 +77,12 @@ def test_what_all_pages_are_called_is_no_name(title: str, layout: str) -> None:
     assert len({main.heading for main in found}) == len(found)
 
 
+def test_pages_without_a_name_have_one_before_much_is_known() -> None:
+    """Otherwise nothing would tell them from each other, and from all that come later."""
+    found = crawl([f"<title>Museum</title><b>{w}</b><p>{own(w)}</p>{NOTE}" for w in WORDS])
+    assert all(w in main.heading for w, main in zip(WORDS, found, strict=True))
+
+
 def test_a_title_of_a_part_of_a_site_is_no_name() -> None:
     """Where a tenth of the pages have it, other text below, the text's beginning names them."""
     parts = ("Knots", "Tides", "Boats")

@@ -74,9 +74,9 @@ def heading_of(
     blocks of the text. A heading below the first level must be repeated by the title, and a block
     that its class calls a title must repeat what the title says last. If there is none, the title
     without the site's name is used. A title of one part may be the site's, too, while that is
-    unknown: then a lower heading is added. All pages may have that, such as "See also", so the
-    beginning of the text is added if it is known that the title is the site's. A title that
-    several pages have is that of a part of the site.
+    unknown: then a lower heading is added, or the beginning of the text. All pages may have that
+    heading, such as "See also", so the beginning is added to it once the template is well known. A
+    title that several pages have is that of a part of the site.
     """
     around = flat.around[:LIMIT]
     seen = flat.signs[around] & _NEVER == 0
@@ -116,7 +116,7 @@ def heading_of(
     named_so = titled if learnt >= _WELL_LEARNT else []  # before, one may be the site's
     first = next(iter([*named_so, *lower, *named(*_LABELS)]), "")
     beginning = ""
-    if kept is not None and (learnt >= _WELL_LEARNT or (title and not first)):
+    if kept is not None and (learnt >= _WELL_LEARNT or ((title or shared) and not first)):
         plain = kept & (flat.linked < PER_WORD * flat.words)
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
