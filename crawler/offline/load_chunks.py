@@ -153,7 +153,7 @@ def start_processes(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iter
             1,
             mp_context=get_context("spawn"),
             initializer=_prepare_process,
-            initargs=(index.config, index.seed, crawl),
+            initargs=(index.config, index.seed, crawl, processes > 1),
         )
         for _ in range(processes)
     ]
@@ -175,13 +175,14 @@ _fingerprinter: Fingerprinter
 _crawl: Crawl
 
 
-def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
+def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl, has_others: bool) -> None:
     """Make the reader and the fingerprinter of a process, once."""
     global _reader, _fingerprinter, _crawl
     _crawl = crawl
     # A terminal sends Ctrl-C to all processes, but the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    _reader.texts.lessons = [] if has_others else None
     # If the load is killed, its processes would wait for work for ever.
     Thread(target=_end_with_the_load, daemon=True).start()
 

@@ -589,7 +589,8 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
 ) -> None:
     """By corpora and loads, and known of its first ones, too, unless DEDUP_TEMPLATES is off.
 
-    A load hands it over in parts, in which a site may have one page only.
+    A load hands it over in parts, in which a site may have one page only. What is learnt is kept
+    for other processes only if there are any: a file may have pages of very many sites.
     """
     note = (
         "The words of this glossary were gathered by people who drink tea and write down what "
@@ -623,6 +624,7 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
         parts = [load_chunks._make_requests(Batch(str(path), [0], [0], [raw])) for raw in raws]
         owns = [part.requests[0].fingerprint.own for part in parts]
         assert all(own[2] < 3 for own in owns[8:]) == is_on
+        assert not any(part.lessons for part in (chunk, *parts))
 
 
 def test_a_note_of_many_sites_is_no_text_of_their_pages(tmp_path: Path) -> None:

@@ -43,12 +43,13 @@ class SiteTexts:
         The number of the record that is read, if :meth:`take_doubtful` shall return it where its
         own words turn out to be a note of its site.
     lessons
-        Sites and what they have learnt here from one of their first pages, for other processes.
+        Sites and what they have learnt here from one of their first pages, for other processes;
+        None if there are none to tell.
     """
 
     def __init__(self) -> None:
         self.place: int | None = None
-        self.lessons: list[tuple[str, Lesson]] = []
+        self.lessons: list[tuple[str, Lesson]] | None = None
         self._templates: SiteTemplates | None = None
         self._waiting = 0
         self._doubts: dict[int, _Doubt] = {}
@@ -61,7 +62,6 @@ class SiteTexts:
         self._templates = SiteTemplates()
         self._waiting = 0
         self._doubts, self._blocks = {}, 0
-        self.lessons = []
 
     def learn(self, lessons: Iterable[tuple[str, Lesson]]) -> None:
         """Learn what other processes have learnt."""
@@ -71,6 +71,8 @@ class SiteTexts:
 
     def take_lessons(self) -> list[tuple[str, Lesson]]:
         """The lessons since this was last called."""
+        if self.lessons is None:
+            return []
         found, self.lessons = self.lessons, []
         return found
 
@@ -98,7 +100,7 @@ class SiteTexts:
         known = template.known
         found = strip_chrome(document, template=known)
         lesson = template.observe(found, url)
-        if template.learnt < _TAUGHT:
+        if self.lessons is not None and template.learnt < _TAUGHT:
             self.lessons.append((site, lesson))
         if self.place is not None and found.heading and found.own_words >= 4 * FEW:
             self._note_doubt(self.place, _Doubt(template, found.own_blocks, found.own_words))
