@@ -72,7 +72,7 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
     start_server: Callable[..., Server],
 ) -> None:
     """Without a replica, with its changes on disk: workers wait for it, all answered is known."""
-    nodes = join_cluster(start_server, 3, appendonly="yes")
+    nodes = join_cluster(start_server, 3, appendonly="yes", appendfsync="always")
     url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
     answered: set[str] = set()
     for worker, node in enumerate(nodes):
