@@ -236,11 +236,12 @@ class SiteRules(UrlJudge):
             self._mattering_here.setdefault(self._loose_key(parts), set()).update(chosen)
             self._narrowed |= chosen
 
-    def note_moving(self, parts: UrlParts, name: str) -> None:
+    def note_moving(self, parts: UrlParts, page: int, name: str) -> None:
         """Take back what a page has said that has a new text at each fetch.
 
         `name` is the feature in which its URLs differ, if that seemed to matter.
         """
+        self._volatile.forget_frame(page)
         self._mattering_here.pop(self._loose_key(parts), None)
         if name and name not in self.forbidden:
             self._mattering.discard_from(name, parts.kind)

@@ -93,6 +93,8 @@ class UrlJudge:
         pages = {hash_key(key): ""}
         for pair in key[1:]:
             pages[hash_key(tuple(one for one in key if one != pair))] = pair[0]
+        if self._volatile.has_likely:
+            pages |= dict.fromkeys(self.list_frames(parts), VOLATILE)
         return pages
 
     def _strict_key(self, parts: UrlParts) -> Key:

@@ -98,7 +98,17 @@ class VolatileParts:
         self._owners: dict[tuple[str, int], int] = {}  # the one frame of a content; 0 for several
         self._values: dict[tuple[str, str], int] = {}  # where a part was found; 0 for several pages
         self._names: set[str] = set()  # of arguments of pages that came
-        self.has_ripe = False  # whether there ever was a frame with two pages
+        self._ripe: set[int] = set()  # contents of frames with two pages; a few are enough
+
+    @property
+    def has_ripe(self) -> bool:
+        """Whether there ever was a frame with two pages."""
+        return bool(self._ripe)
+
+    @property
+    def has_likely(self) -> bool:
+        """Whether it is likely that parts of this site's URLs are volatile: several seemed so."""
+        return len(self._ripe) >= _ENOUGH
 
     def list_holes(self, parts: UrlParts, features: Iterable[tuple[str, str]]) -> Iterator[Hole]:
         """The parts of a URL that may be volatile; `features` are those that may matter."""
@@ -204,7 +214,8 @@ class VolatileParts:
                 continue
             led_to = () if is_new else links
             self._add_page(frame, _Page(hole, found_on, led_to, bool(led_to)))
-            self.has_ripe |= len(frame.pages) >= _RIPE
+            if len(frame.pages) >= _RIPE and len(self._ripe) < _ENOUGH:
+                self._ripe.add(content)
             if shown is None and self._counts(hole.frame, _ENOUGH):
                 shown = True
         if len(self._names) < _MOST_NAMES:
@@ -241,6 +252,10 @@ class VolatileParts:
                 found_on = self._values.setdefault(one.value, one.found_on)
                 if found_on != one.found_on:
                     self._values[one.value] = 0
+
+    def forget_frame(self, frame: int) -> None:
+        """Forget the contents of the URLs of a frame, which seemed to be different pages."""
+        self._frames.pop(frame, None)
 
     def forget_pages(self) -> None:
         """Forget the contents of URLs."""

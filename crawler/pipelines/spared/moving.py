@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import xxhash
+
+from ...dedup.urls.volatile import VOLATILE
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +78,10 @@ class MovingPages:
         self._trials: dict[str, _Trial] = {}  # by the URL that is fetched again
         self._tried = 0  # pages, without those that move
 
+    def is_tried(self, url: str) -> bool:
+        """Whether a URL is fetched again."""
+        return url in self._trials
+
     def find(self, pages: Iterable[int]) -> int | None:
         """The one of these pages that moves, if there is one."""
         return next((page for page in pages if page in self._moving), None)
@@ -91,23 +97,29 @@ class MovingPages:
         return page
 
     def note_text(
-        self, url: str, pages: Iterable[int], text: str, *, new: int, has_copies: bool
+        self, url: str, pages: Mapping[int, str], text: str, *, new: int, has_copies: bool
     ) -> str:
         """Note the new text of a URL, and the pages that it may belong to.
 
+        Each of these comes with the feature in which its URLs differ, if that seemed to matter.
         `new` is the number of the site's new texts, and `has_copies` says whether most of its pages
         are copies. Returns a URL to fetch again, or ''.
         """
         trial = self._trials.pop(url, None)
         if trial is not None:
             return self._go_on(trial, text)
-        due = [page for page in pages if self._watch(page, url, has_copies=has_copies)]
+        due = [
+            page
+            for page, name in pages.items()
+            if self._watch(page, url, has_copies=has_copies or name == VOLATILE)
+        ]
         if not due or self._tried > new // _EXPLORED:
             return ""
-        watch = self._watches[due[0]]
+        page = max(due, key=lambda page: self._watches[page].texts)
+        watch = self._watches[page]
         watch.tried_at = watch.texts
         self._tried += 1
-        return self._ask(_Trial(due[0], watch.urls, _list_runs(text)))
+        return self._ask(_Trial(page, watch.urls, _list_runs(text)))
 
     def _watch(self, page: int, url: str, *, has_copies: bool) -> bool:
         """Note a text of a page; returns whether it is time to try it."""
@@ -140,9 +152,15 @@ class MovingPages:
             self._tried -= 1
         return ""
 
-    def note_old_text(self, url: str) -> None:
-        """Note that a URL has a text that is known: if it was fetched again, that is enough."""
+    def note_old_text(self, url: str, pages: Mapping[int, str]) -> None:
+        """Note that a URL has a text that is known: if it was fetched again, that is enough.
+
+        What shares a frame with it is several pages, or does not move.
+        """
         self._trials.pop(url, None)
+        for page, name in pages.items():
+            if name == VOLATILE:
+                self._watches.pop(page, None)
 
 
 def _list_runs(text: str) -> Runs:

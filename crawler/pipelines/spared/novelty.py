@@ -125,6 +125,10 @@ class Novelty:
             return self._of_text.get(text, cluster)
         return self._of_text.setdefault(text, cluster)
 
+    def knows(self, content: int) -> bool:
+        """Whether a content came before."""
+        return content in self._contents
+
     def note_content(self, content: int) -> None:
         """Note a content that is new on no page."""
         self._contents.add(content)

@@ -148,14 +148,18 @@ class SiteCourse:
         pages = self.rules.list_pages_of(parts)
         moving = self._moving.find_with(pages, visit.whole)
         content = moving or novelty.content_of(visit.cluster, visit.text)
-        is_new = novelty.note_page(
-            page_number(url),
-            parts,
-            found_on,
-            content,
-            visit.outline,
-            growth=self._find_growth(flight, len(visit.links)),
-        )
+        texts = novelty.new
+        if self._moving.is_tried(url) and novelty.knows(content):
+            is_new = False  # what is fetched again leads no further
+        else:
+            is_new = novelty.note_page(
+                page_number(url),
+                parts,
+                found_on,
+                content,
+                visit.outline,
+                growth=self._find_growth(flight, len(visit.links)),
+            )
         if novelty.barren:
             self._trials = _LEAST_TRIALS
         elif flight is not None and flight.is_trial:
@@ -168,25 +172,25 @@ class SiteCourse:
             found_on=found_on.page,
             links=tuple(visit.links),
         )
-        self._watch(url, parts, pages, visit, is_new=is_new)
+        if not is_new:
+            self._moving.note_old_text(url, pages)
+        elif visit.whole:
+            self._watch(url, parts, pages, visit, is_empty=novelty.new == texts)
         return changes
 
     def _watch(
-        self, url: str, parts: UrlParts, pages: dict[int, str], visit: Visit, *, is_new: bool
+        self, url: str, parts: UrlParts, pages: dict[int, str], visit: Visit, *, is_empty: bool
     ) -> None:
-        """Watch whether pages have a new text at each fetch."""
-        if not is_new:
-            self._moving.note_old_text(url)
-        elif visit.whole:
-            new, seen = self.novelty.new, self.novelty.seen
-            has_copies = seen > _MOST_A_PAGE * new
-            visit.asks_for = self._moving.note_text(
-                url, pages, visit.whole, new=new, has_copies=has_copies
-            )
-            page = self._moving.find(pages)
-            if page is not None:
-                self.novelty.note_content(page)
-                self.rules.note_moving(parts, pages[page])
+        """Watch whether pages have a new text at each fetch, but for empty ones, which end."""
+        new, seen = self.novelty.new, self.novelty.seen
+        watched = {} if is_empty else pages
+        visit.asks_for = self._moving.note_text(
+            url, watched, visit.whole, new=new, has_copies=seen > _MOST_A_PAGE * new
+        )
+        page = self._moving.find(pages)
+        if page is not None:
+            self.novelty.note_content(page)
+            self.rules.note_moving(parts, page, pages[page])
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
         """What a page with so many new links may add to an endless part of the site, if a copy.
