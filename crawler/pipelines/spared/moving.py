@@ -74,6 +74,7 @@ class MovingPages:
 
     def __init__(self) -> None:
         self._moving: dict[int, _Kept] = {}
+        self._found: set[int] = set()  # pages that move, of which nothing came since
         self._watches: dict[int, _Watch] = {}
         self._trials: dict[str, _Trial] = {}  # by the URL that is fetched again
         self._tried = 0  # pages, without those that move
@@ -95,6 +96,12 @@ class MovingPages:
             self._tried += 1
             return None
         return page
+
+    def take_found(self, page: int) -> bool:
+        """Whether a page has come for the first time since it was found to move."""
+        is_found = page in self._found
+        self._found.discard(page)
+        return is_found
 
     def note_text(
         self, url: str, pages: Mapping[int, str], text: str, *, new: int, has_copies: bool
@@ -149,6 +156,7 @@ class MovingPages:
         if kept is not None:
             logger.info("%s has a new text at each fetch: its URLs count as one", trial.urls[0])
             self._moving[trial.page] = kept
+            self._found.add(trial.page)
             self._tried -= 1
         return ""
 

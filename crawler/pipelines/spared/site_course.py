@@ -147,6 +147,9 @@ class SiteCourse:
         assert visit.cluster is not None
         pages = self.rules.list_pages_of(parts)
         moving = self._moving.find_with(pages, visit.whole)
+        if moving is not None and self._moving.take_found(moving):
+            novelty.note_content(moving)
+            self.rules.note_moving(parts, moving, pages[moving])
         content = moving or novelty.content_of(visit.cluster, visit.text)
         texts = novelty.new
         if self._moving.is_tried(url) and novelty.knows(content):
@@ -175,22 +178,16 @@ class SiteCourse:
         if not is_new:
             self._moving.note_old_text(url, pages)
         elif visit.whole:
-            self._watch(url, parts, pages, visit, is_empty=novelty.new == texts)
+            self._watch(url, pages, visit, is_empty=novelty.new == texts)
         return changes
 
-    def _watch(
-        self, url: str, parts: UrlParts, pages: dict[int, str], visit: Visit, *, is_empty: bool
-    ) -> None:
+    def _watch(self, url: str, pages: dict[int, str], visit: Visit, *, is_empty: bool) -> None:
         """Watch whether pages have a new text at each fetch, but for empty ones, which end."""
         new, seen = self.novelty.new, self.novelty.seen
         watched = {} if is_empty else pages
         visit.asks_for = self._moving.note_text(
             url, watched, visit.whole, new=new, has_copies=seen > _MOST_A_PAGE * new
         )
-        page = self._moving.find(pages)
-        if page is not None:
-            self.novelty.note_content(page)
-            self.rules.note_moving(parts, page, pages[page])
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
         """What a page with so many new links may add to an endless part of the site, if a copy.
