@@ -84,7 +84,7 @@ async def by_load(index: DuplicateIndex, path: Path, client: redis.Redis, proces
     files = local_files(str(path))
     checkpoint = Checkpoint(path.with_suffix(".done"), files, index)
 
-    def report(pages: int, seconds: float) -> None:
+    def report(line: str) -> None:
         spent[1:] = [spent_by(client)]
 
     await load_files(index, files, checkpoint, processes=processes, report=report, warn=print)

@@ -41,14 +41,14 @@ async def load_files(
     checkpoint: Checkpoint,
     *,
     processes: int,
-    report: Callable[[int, float], None],
+    report: Callable[[str], None],
     warn: Callable[[str], None],
 ) -> Loaded:
     """Check all pages of the files in order, so that the index knows them.
 
-    `report` is called with the number of pages and the seconds since the start after each exchange.
-    `warn` is called with the first unreadable record of each file, and with the reason if a file
-    cannot be read to its end. Records of an interrupted load are skipped, or found ``unchanged``.
+    `report` is called after each exchange with a line that says how far the load is. `warn` is
+    called with the first unreadable record of each file, and with the reason if a file cannot be
+    read to its end. Records of an interrupted load are skipped, or found ``unchanged``.
 
     A load is a crawl of its own: copies are decided again at its end that have lost their originals
     or whose own words were a note of their site, also those of an interrupted load, as many as
@@ -79,14 +79,17 @@ async def load_files(
                 answers = await index.store.check(requests)
                 verdicts.update(answer.kind for answer in answers)
                 doubtful.note_answers(requests, numbers, answers)
-                report(verdicts.total(), monotonic() - start)
+                rate = verdicts.total() / (monotonic() - start)
+                report(f"{verdicts.total():,} pages · {rate:,.0f} pages/s")
             if monotonic() - saved > _SAVED_EVERY:
                 checkpoint.save_place(chunk, crawl, doubtful.numbers)
                 saved = monotonic()
         if wanted := doubtful.list_doubtful():
-            again = RecordSource(files, index.config, -1, wanted)
+            again, read = RecordSource(files, index.config, -1, wanted), 0
             async for chunk in started.prepare_ahead(again.read_batches()):
                 verdicts.update(await doubtful.settle_noted(chunk.requests, chunk.numbers))
+                read += len(chunk.requests)
+                report(f"{read:,} of {len(wanted):,} doubtful pages read again")
     verdicts.update(await doubtful.settle_copies())
     await index.end_crawl()
     checkpoint.remove_file()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,7 +49,7 @@ def loaded(
     config: DedupConfig,
     files: list[File],
     warnings: list[str] | None = None,
-    report: Callable[[int, float], None] = lambda *_: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
     warn = [].append if warnings is None else warnings.append
 
@@ -145,9 +146,13 @@ def test_a_note_of_many_sites_is_no_text_of_their_pages(redis_url: str, tmp_path
     path = tmp_path / "a.jsonl"
     rows = corpora.noted_sites()
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    verdicts = +loaded(config, local_files(str(path))).verdicts
+    lines: list[str] = []
+    verdicts = +loaded(config, local_files(str(path)), report=lines.append).verdicts
     assert verdicts.keys() <= KEPT.keys()
     assert verdicts.total() == len(rows)
+    done, total = re.findall(r"\d+", lines[-1])
+    assert lines[-1] == f"{done} of {total} doubtful pages read again"
+    assert done == total
 
 
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
@@ -260,8 +265,8 @@ def test_copies_of_an_interrupted_load_are_decided_again(
     pages = [("http://e/a", same), ("http://e/b", same), *others, ("http://e/a", others[0][1])]
     files = local_files(str(corpora.write(tmp_path / "a.jsonl", pages)))
 
-    def interrupt(pages: int, seconds: float) -> None:
-        if pages > 128:
+    def interrupt(line: str) -> None:
+        if int(line.split()[0]) > 128:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_notice, print_table
+from ..output import now_and_then, print_json, print_notice, print_table
 from ..strict_arguments import make_integer_type
 from ..subcommands import Exit, ask_index
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from ...offline.load_files import Loaded
 
 HELP = "Fill the index with pages that are on disk"
-
-_EVERY = 10.0  # seconds between two lines of progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,18 +56,16 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...project import project_config
 
     files = find_local_files(options.files, project_config(settings))
-    shown = 0.0
-
-    def report(pages: int, seconds: float) -> None:
-        nonlocal shown
-        if seconds - shown >= _EVERY:
-            shown = seconds
-            print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
 
     async def question(index: DuplicateIndex) -> Loaded:
         checkpoint = Checkpoint(index.config.data_dir / "load.json", files, index)
         return await load_files(
-            index, files, checkpoint, processes=options.processes, report=report, warn=print_notice
+            index,
+            files,
+            checkpoint,
+            processes=options.processes,
+            report=now_and_then(),
+            warn=print_notice,
         )
 
     result = ask_index(settings, question, make=True)
