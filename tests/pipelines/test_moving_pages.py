@@ -87,7 +87,7 @@ def try_pages(read: Callable[[str, int], str]) -> tuple[bool, int]:
             if not is_new:
                 moving.note_old_text(url, {1: ""})
                 break
-            url = moving.note_text(url, {1: ""}, text, new=number + 1, has_copies=True)
+            url = moving.note_text(url, {1: ""}, text, new=number + 1, enough=8)
             if moving.find([1]):
                 return True, next(fetches)
     return False, next(fetches)
@@ -119,7 +119,7 @@ def test_an_outage_with_a_number_moves_no_longer_than_it_lasts() -> None:
         url = f"/{number}"
         while url:
             one = f"{text} {next(fetches)}"
-            url = moving.note_text(url, {1: ""}, one, new=number + 1, has_copies=True)
+            url = moving.note_text(url, {1: ""}, one, new=number + 1, enough=8)
     assert moving.find_with([1], f"{text} 99") == 1
     assert moving.find_with([1], prose(7)) is None
     assert moving.find([1]) is None

@@ -33,10 +33,13 @@ class UrlJudge:
     ----------
     rules
         The evidence for each feature that makes no difference.
+    found
+        How many URLs were found.
     """
 
     def __init__(self) -> None:
         self.rules: dict[str, Evidence] = {}
+        self.found = 0
         self._mattering = MatteringFeatures()
         self._mattering_here: dict[Key, set[str]] = {}  # to pages, by their loose keys
         self.forget_urls()
@@ -112,6 +115,7 @@ class UrlJudge:
         Returns whether no earlier URL may have its text, and whether it was never found before.
         """
         is_first, is_fresh = self._urls.note_found(parts)
+        self.found += is_fresh
         return is_first and not self._is_ripe(parts), is_fresh
 
     def list_frames(self, parts: UrlParts) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from ...dedup.urls.volatile import VOLATILE
 logger = logging.getLogger(__name__)
 
 _URLS: Final = 3  # of a page, that are fetched again
-_ENOUGH: Final = 8  # texts of a page before that, if most pages of the site are copies
-_ENOUGH_ALONE: Final = 64  # the same if they are not
+FEW_TEXTS: Final = 8  # of a page before that, if most pages of the site are copies
+MANY_TEXTS: Final = 64  # the same if they are not
 _LATER: Final = 8  # how many times as many texts before it is tried again
 _MOST: Final = 1 << 11  # pages that are watched
 _EXPLORED: Final = 20  # new texts of the site for each further page that is tried
@@ -104,21 +104,22 @@ class MovingPages:
         return is_found
 
     def note_text(
-        self, url: str, pages: Mapping[int, str], text: str, *, new: int, has_copies: bool
+        self, url: str, pages: Mapping[int, str], text: str, *, new: int, enough: float
     ) -> str:
         """Note the new text of a URL, and the pages that it may belong to.
 
         Each of these comes with the feature in which its URLs differ, if that seemed to matter.
-        `new` is the number of the site's new texts, and `has_copies` says whether most of its pages
-        are copies. Returns a URL to fetch again, or ''.
+        `new` is the number of the site's new texts, and `enough` that of a page before it is tried.
+        Returns a URL to fetch again, or ''.
         """
         trial = self._trials.pop(url, None)
         if trial is not None:
             return self._go_on(trial, text)
+        few = min(enough, FEW_TEXTS)
         due = [
             page
             for page, name in pages.items()
-            if self._watch(page, url, has_copies=has_copies or name == VOLATILE)
+            if self._watch(page, url, few if name == VOLATILE else enough)
         ]
         if not due or self._tried > new // _EXPLORED:
             return ""
@@ -128,7 +129,7 @@ class MovingPages:
         self._tried += 1
         return self._ask(_Trial(page, watch.urls, _list_runs(text)))
 
-    def _watch(self, page: int, url: str, *, has_copies: bool) -> bool:
+    def _watch(self, page: int, url: str, enough: float) -> bool:
         """Note a text of a page; returns whether it is time to try it."""
         watch = self._watches.pop(page, None) or _Watch()
         self._watches[page] = watch  # the latest last
@@ -139,8 +140,7 @@ class MovingPages:
             watch.urls += (url,)
         if watch.tried_at:
             return watch.texts >= _LATER * watch.tried_at
-        enough = _URLS if self._moving else _ENOUGH if has_copies else _ENOUGH_ALONE
-        return watch.texts >= enough
+        return watch.texts >= (_URLS if self._moving else enough)
 
     def _ask(self, trial: _Trial) -> str:
         url = trial.urls[len(trial.answers) % _URLS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,7 +13,7 @@ from ...dedup.urls.site_rules import Change, SiteRules
 from ...dedup.urls.url_judge import Judgement
 from .comparisons import draw_comparisons
 from .left_requests import Left, LeftRequests, Why
-from .moving import MovingPages
+from .moving import FEW_TEXTS, MANY_TEXTS, MovingPages
 from .novelty import Found, Novelty, Yield, page_number
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MOST_TRIALS: Final = 64
 _EXPLORED: Final = 20  # new pages for each page that is fetched in spite of the rules
 _LEAST_FRUITLESS: Final = 10
 _MOST_A_PAGE: Final = 2  # fetches for each new page, those for comparing included
+_OPEN: Final = 4  # times as many URLs found as fetched, where a crawl may have no end
 _MOST_LINKS: Final = 4  # new links on a copy that count in full; an empty profile has one or two
 _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request any more
 
@@ -184,9 +186,13 @@ class SiteCourse:
     def _watch(self, url: str, pages: dict[int, str], visit: Visit, *, is_empty: bool) -> None:
         """Watch whether pages have a new text at each fetch, but for empty ones, which end."""
         new, seen = self.novelty.new, self.novelty.seen
-        watched = {} if is_empty else pages
+        enough = math.inf  # if most URLs have come, the crawl ends
+        if seen > _MOST_A_PAGE * new:
+            enough = FEW_TEXTS
+        elif self.rules.found > _OPEN * seen:
+            enough = MANY_TEXTS
         visit.asks_for = self._moving.note_text(
-            url, watched, visit.whole, new=new, has_copies=seen > _MOST_A_PAGE * new
+            url, {} if is_empty else pages, visit.whole, new=new, enough=enough
         )
 
     def _find_growth(self, flight: _Flight | None, links: int) -> float:
