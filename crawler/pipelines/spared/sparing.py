@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import logging
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -25,6 +23,7 @@ from .site_exchange import SeenPage
 from .site_keys import VARIANT, SiteKeys
 from .sites import Sites
 from .tally import Tally
+from .turns import Turns
 from .visits import Visit
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ CHECKS: Final = "dedup_checks"
 """Key in the meta of a request that is made to see whether rules still hold."""
 
 _LATER: Final = -1000  # added to the priority of what may be a copy
-_TURN: Final = 5.0  # seconds after which a waiting request is judged again in any case
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
 
@@ -85,8 +83,7 @@ class Sparing:
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
         self._crawler = crawler
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
-        self._arrivals = itertools.count()
-        self._turns: dict[tuple[int, int], asyncio.Future[None]] = {}
+        self._turns = Turns()
         self._made: set[str] = set()  # URLs of requests that were left and made after all
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
@@ -196,12 +193,12 @@ class Sparing:
         await self._sites.hear_others(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.get(CHECKS, False)
-        place = request.priority, next(self._arrivals)
+        place = self._turns.take_place(request.priority)
         while True:
             decision = site.decide_request(request.url, parts, found_on, checks=checks)
             if not decision.waits:
                 break
-            await self._wait(place)
+            await self._turns.wait(place)
             await self._sites.hear_others()
         if decision.left is None:
             if (left := site.left.discard(request.url)) is not None:
@@ -210,12 +207,6 @@ class Sparing:
         queued = request.replace(dont_filter=True)  # the dupefilter knows it
         self._leave(site, parts.site, queued, decision.left)
         raise Spared(f"{request.url} would be a copy: {' '.join(decision.left)}")
-
-    async def _wait(self, place: tuple[int, int]) -> None:
-        turn = self._turns[place] = asyncio.get_running_loop().create_future()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(turn, _TURN)
-        self._turns.pop(place, None)
 
     def note_response(self, request: Request, response: Response) -> None:
         """Note what was downloaded."""
@@ -228,12 +219,7 @@ class Sparing:
         self._made.discard(request.url)
         with self._failures.passing(request):
             self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
-        # Of equally rare values the latest comes first, which is deepest: so the end of a branch
-        # with few texts is reached before a limit.
-        for place in sorted(self._turns, reverse=True):
-            if not self._turns[place].done():
-                self._turns[place].set_result(None)
-        self._turns.clear()
+        self._turns.begin()
 
     def _leave(
         self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
