@@ -247,13 +247,16 @@ def _of_language(language: str, size: str) -> dict[str, float]:
     known = available_languages("small")
     if language not in known:
         raise InputError(f"no dictionary for {language!r}; there are {', '.join(sorted(known))}")
+    shares = {
+        word: share
+        for word, share in get_frequency_dict(language, size).items()
+        if share >= _RAREST and word.isalpha()
+    }
     found: dict[str, float] = {}
-    for word, share in get_frequency_dict(language, size).items():
-        if share < _RAREST or not word.isalpha():
-            continue
-        if word := lower_letters(
-            simplify_letters(word)
-        ):  # empty for words of invisible letters, such as Hangul's fillers
+    # All at once, as each call has a price.
+    words = lower_letters(simplify_letters("\n".join(shares))).split("\n")
+    for word, share in zip(words, shares.values(), strict=True):
+        if word:  # empty for words of invisible letters, such as Hangul's fillers
             found[word] = found.get(word, 0.0) + share
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -9,6 +10,7 @@ from typing import Final
 _SPELT_OUT: Final = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 )
+_OTHERS: Final = re.compile("[^a-z]+")
 # No word is longer; rules that look ahead would be slow for a megabyte of one letter.
 _LONGEST = 64
 
@@ -22,4 +24,4 @@ def to_latin(word: str) -> str:
     word = word[:_LONGEST]
     if not word.isascii():
         word = unicodedata.normalize("NFKD", word.casefold()).translate(_SPELT_OUT)
-    return "".join(letter for letter in word.lower() if "a" <= letter <= "z")
+    return _OTHERS.sub("", word.lower())
