@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import random
 import secrets
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -33,7 +31,7 @@ from tests.conftest import Server, join_cluster
 from tests.spiders.webserver import Web
 from tests.store.test_resharding import Slots
 from tests.support.texts import article, changed, text
-from tests.support.workers import ENDLESS, check_all, start
+from tests.support.workers import Endless, check_all
 
 Start: TypeAlias = Callable[..., Server]
 Outcome: TypeAlias = tuple[dict[int, int], list[str]]  # survivors of each set, and faults
@@ -50,12 +48,10 @@ async def killed_processes(start_server: Start, chooser: random.Random, size: in
     """Workers killed with -9 in the middle of their work change no later verdict."""
     server = start_server()
     for worker in range(size):
-        process = start(ENDLESS, server.url, "unused", worker)
-        assert process.stdout is not None
-        await asyncio.to_thread(process.stdout.readline)
+        process = Endless(server.url, "unused", worker)
+        await asyncio.to_thread(process.read_lines)
         await asyncio.sleep(chooser.random() * 0.2)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.kill()
     config = DedupConfig(redis_url=server.url)
     return await check_all(config, range(SETS["killed_processes"] * size), range(size)), []
 

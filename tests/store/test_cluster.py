@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import random
 import re
 import signal
@@ -20,7 +19,7 @@ from crawler.dedup.store.cluster.shards import Call, Shards, Terms
 from crawler.dedup.store.server.connect import open_server
 from tests.conftest import Server
 from tests.support.texts import article, changed, text
-from tests.support.workers import ENDLESS, check_all, check_in_lock_step, start
+from tests.support.workers import Endless, check_all, check_in_lock_step
 
 SHARDS = 16
 
@@ -64,14 +63,12 @@ def weight(node: Server) -> int:
 async def test_killed_workers_leave_nothing_behind(cluster_url: str, shards: int) -> None:
     """Workers killed with -9 in the middle of their work, at any step, change no later verdict."""
     chooser = random.Random(shards)
-    workers = [start(ENDLESS, cluster_url, "unused", worker, 2, shards) for worker in range(3)]
+    workers = [Endless(cluster_url, "unused", worker, 2, shards) for worker in range(3)]
     for process in workers:
-        assert process.stdout is not None
-        process.stdout.readline()
+        process.read_lines()
     for process in workers:
         await asyncio.sleep(chooser.random() * 0.05)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.kill()
     kept = await check_all(
         DedupConfig(redis_url=cluster_url, shards=shards, timeout=4), range(12), range(3)
     )
@@ -385,18 +382,16 @@ async def test_copies_under_way_push_no_page_out(cluster_url: str) -> None:
 
 async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
     """Workers stopped by a signal and continued: of each set one is kept, and all agree on it."""
-    processes = [start(ENDLESS, cluster_url, "unused", worker, 2, SHARDS) for worker in range(3)]
+    processes = [Endless(cluster_url, "unused", worker, 2, SHARDS) for worker in range(3)]
     for process in processes:
-        assert process.stdout is not None
-        process.stdout.readline()
+        process.read_lines()
     for process in processes:
-        os.killpg(process.pid, signal.SIGSTOP)
+        process.send(signal.SIGSTOP)
         await asyncio.sleep(0.3)
-        os.killpg(process.pid, signal.SIGCONT)
+        process.send(signal.SIGCONT)
         await asyncio.sleep(0.1)
     for process in processes:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.kill()
     kept = await check_all(configured(cluster_url, timeout=4), range(12), range(3))
     assert kept == Counter(range(12))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import time
 from collections import Counter
@@ -17,7 +16,7 @@ from crawler.dedup.store.cluster.slot import head_keys
 from crawler.dedup.store.server.cluster_client import find_slots
 from tests.conftest import Server, join_cluster, wait_until
 from tests.support.texts import article, changed, text
-from tests.support.workers import ENDLESS, check_all, start
+from tests.support.workers import Endless, check_all
 
 SHARDS = 16
 
@@ -76,14 +75,12 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
     url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
     answered: set[str] = set()
     for worker, node in enumerate(nodes):
-        process = start(ENDLESS, url, "unused", worker, 10, SHARDS)
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(30)]
+        process = Endless(url, "unused", worker, 10, SHARDS)
+        lines = process.read_lines(30)
         node.kill()
         node.start()
-        lines += [process.stdout.readline() for _ in range(30)]
-        os.killpg(process.pid, signal.SIGKILL)
-        lines += process.communicate()[0].splitlines()
+        lines += process.read_lines(30)
+        lines += process.kill()
         answered |= {url for _, _, url in (x.strip().partition(" ") for x in lines) if url}
     assert len(answered) >= 3 * 60
     config = DedupConfig(redis_url=url, shards=SHARDS)

@@ -21,7 +21,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.namespaces import clear_index
 from tests.conftest import Server, other_programs
 from tests.support.texts import article, changed, text
-from tests.support.workers import ENDLESS, ROOT, check_all, check_in_lock_step, start
+from tests.support.workers import ROOT, Endless, check_all, check_in_lock_step
 
 
 def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:
@@ -37,12 +37,10 @@ async def test_a_killed_worker_leaves_nothing_behind(redis_url: str, seed: int) 
     """Workers killed with -9 in the middle of their work change no later verdict."""
     chooser = random.Random(seed)
     for worker in range(3):
-        process = start(ENDLESS, redis_url, "unused", worker)
-        assert process.stdout is not None
-        process.stdout.readline()
+        process = Endless(redis_url, "unused", worker)
+        process.read_lines()
         await asyncio.sleep(chooser.random() * 0.1)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.kill()
     kept = await check_all(DedupConfig(redis_url=redis_url), range(30), range(3))
     assert kept == Counter(range(30))
 
@@ -58,12 +56,10 @@ async def test_a_killed_server_loses_nothing_that_it_answered(tmp_path: Path) ->
     """The private server is killed with -9 under a worker; all that was answered is still known."""
     answered: dict[str, str] = {}
     for worker in range(4):
-        process = start(ENDLESS, "", tmp_path, worker)
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(40 + 30 * worker)]
+        process = Endless("", tmp_path, worker)
+        lines = process.read_lines(40 + 30 * worker)
         _kill_servers_of(tmp_path)
-        os.killpg(process.pid, signal.SIGKILL)
-        lines += process.communicate()[0].splitlines()
+        lines += process.kill()
         answered |= {url: kind for kind, _, url in (x.strip().partition(" ") for x in lines) if url}
     async with DuplicateIndex.open(DedupConfig(data_dir=tmp_path)) as index:
         for url in answered:

@@ -27,7 +27,7 @@ from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
-from typing import Any
+from typing import Any, TextIO
 
 from scrapy import commands
 from scrapy.settings import default_settings
@@ -89,6 +89,19 @@ def run_script(
     """Run a Python script to its end, in a folder; after its own, it imports from `path`."""
     first = [script.parent, *path]
     return _run(str(script), words, folder, os.environ, timeout, first)
+
+
+def start_script(
+    script: Path, words: Sequence[str], folder: Path, *path: Path
+) -> tuple[ForkServerProcess, TextIO]:
+    """Start a Python script as `run_script` does: its process, and what reads its output."""
+    output, ending = os.pipe()
+    with open(os.devnull) as nothing:  # noqa: PTH123
+        files = [nothing.fileno(), ending, 2]
+        first = [*map(str, (script.parent, *path))]
+        process = _start(str(script), words, str(folder), os.environ, files, first)
+    os.close(ending)
+    return process, open(output, encoding="utf-8")  # noqa: PTH123
 
 
 def _run(

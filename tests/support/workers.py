@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,10 +14,11 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from tests.support.forked import run_script
+from tests.support.forked import run_script, start_script
 from tests.support.texts import article, changed, text
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(__file__).parent
 
 
 _PR_SET_PDEATHSIG = 1
@@ -33,26 +35,6 @@ def end_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-# Checks pages of a few sets without end and prints each verdict as soon as it has it.
-ENDLESS = """
-import asyncio, sys
-from crawler.dedup import (DedupConfig, DuplicateIndex)
-from tests.support.texts import article, changed, text
-
-async def main(url, data_dir, worker, timeout=10, shards=1):
-    own = {"timeout": float(timeout), "shards": int(shards)}
-    config = DedupConfig(redis_url=url or None, data_dir=data_dir, **own)
-    async with DuplicateIndex.open(config) as index:
-        for n in range(1_000_000):
-            pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 400), 1, seed=s)))
-                     for s in range(4)]
-            for verdict in await asyncio.gather(*(index.check(*page) for page in pages)):
-                print(verdict.kind, verdict.url, flush=True)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],
@@ -64,6 +46,34 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
+class Endless:
+    """A process that checks pages of a few sets without end, a line for each verdict.
+
+    It may be killed or stopped at any moment, and what it printed before is read all the same.
+    """
+
+    def __init__(self, url: str, data_dir: object, worker: int, *more: object) -> None:
+        words = [url, *map(str, (data_dir, worker, *more))]
+        self._process, self._lines = start_script(SCRIPTS / "endless.py", words, ROOT, ROOT)
+
+    def read_lines(self, count: int = 1) -> list[str]:
+        """Wait for the next lines."""
+        return [self._lines.readline() for _ in range(count)]
+
+    def send(self, number: int) -> None:
+        """Send the process a signal."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def kill(self) -> list[str]:
+        """Kill the process, wait until it is gone, and return what it still had printed."""
+        self._process.kill()
+        with self._lines:
+            rest = self._lines.readlines()
+        self._process.join()
+        return rest
+
+
 def check_in_lock_step(
     url: str, workers: int, sets: int, method: str = "fast", *, shards: int = 1
 ) -> tuple[Counter[int], set[int]]:
@@ -71,7 +81,7 @@ def check_in_lock_step(
 
     How many pages of each set were kept, and the workers that kept any.
     """
-    script = ROOT / "tests" / "support" / "lock_step.py"
+    script = SCRIPTS / "lock_step.py"
 
     def run(number: int) -> CompletedProcess[str]:
         words = [url, method, *map(str, (number, workers, sets, shards))]
