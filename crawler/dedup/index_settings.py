@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from inspect import signature
 from typing import Any, Literal
 
@@ -149,10 +150,10 @@ class IndexSettings:
                     f"DEDUP_METHOD_OPTIONS expects {name} to be a {kind}, not {value!r:.200}"
                 )
         try:
-            method = self.make_method()
+            most_keys = _count_keys(self.method, **self.sketch_options)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
-        if method.most_keys > self._most_keys:
+        if most_keys > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
 
     @property
@@ -163,8 +164,7 @@ class IndexSettings:
     @property
     def values(self) -> int:
         """The number of values in a page's sketch, in the method's own sense."""
-        default: int = signature(METHODS[self.method]).parameters["num_hashes"].default
-        return self.num_hashes or default
+        return self.num_hashes or _default_values(self.method)
 
     @property
     def banding(self) -> Bands:
@@ -225,3 +225,16 @@ class IndexSettings:
         # Keys (4 bytes each) and odd sketch of a record take at most 896 bytes together: the reader
         # of exports relies on it, see export/file.py.
         return (896 - self.sketch_bits // 8) // 4
+
+
+# A crawl reads its settings once for each of its parts.
+@cache
+def _default_values(method: str) -> int:
+    default: int = signature(METHODS[method]).parameters["num_hashes"].default
+    return default
+
+
+@lru_cache(maxsize=64)
+def _count_keys(method: str, **options: Any) -> int:
+    """The most keys of a page, by a method whose functions are drawn for that."""
+    return METHODS[method](seed=1, **options).most_keys

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scrapy import Spider, signals
-from scrapy.crawler import AsyncCrawlerRunner, Crawler
+from scrapy.crawler import Crawler
 
 from crawler.addon import Addon
 from crawler.dedup import Kind
@@ -93,9 +93,7 @@ def path_of(url: str) -> str:
 
 
 def make_crawler(spider: type[Spider] = SiteSpider, **settings: Any) -> Crawler:
-    runner = AsyncCrawlerRunner({**_SETTINGS, **settings})
-    crawler: Crawler = runner.create_crawler(spider)
-    return crawler
+    return Crawler(spider, {**_SETTINGS, **settings})
 
 
 async def crawl(

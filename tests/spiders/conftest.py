@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from scrapy import signals
-from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.crawler import Crawler
 
 from crawler.items import Page
 from crawler.spiders.site import SiteSpider
@@ -28,15 +28,14 @@ def crawl(web: Web) -> Callable[..., Awaitable[Result]]:
             **{name: value for name, value in options.items() if name.isupper()},
         }
         arguments = {name: value for name, value in options.items() if not name.isupper()}
-        runner = AsyncCrawlerRunner(settings)
-        crawler = runner.create_crawler(SiteSpider)
+        crawler = Crawler(SiteSpider, settings)
         items: list[Page] = []
 
         def keep(item: Page) -> None:
             items.append(item)
 
         crawler.signals.connect(keep, signal=signals.item_scraped)
-        await runner.crawl(crawler, **{"url": web.url, **arguments})
+        await crawler.crawl_async(**{"url": web.url, **arguments})
         return Result(items, crawler.stats.get_stats())
 
     return run
