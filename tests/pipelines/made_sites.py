@@ -52,10 +52,10 @@ def name_of(path: str) -> int:
 SOME = (4, 9, 14, 19, 24, 28)
 
 
-def on_few_pages(path: str) -> tuple[int, list[str]]:
+def on_few_pages(path: str, versions: int = 4) -> tuple[int, list[str]]:
     page = name_of(path)
     version = int(dict(parse_qsl(urlsplit(path).query)).get("v", 0))
-    links = [f"/{n}?v={v}" for n in range(30) for v in range(4)]
+    links = [f"/{n}?v={v}" for n in range(30) for v in range(versions)]
     return 100 * page + (version if page in SOME else 0), links
 
 
