@@ -24,7 +24,7 @@ from tests.support.projects import Project, Run
 from tests.support.texts import article, changed, text
 
 SHARDS = 16
-COUNT = 150  # pages of each site
+COUNT = 100  # pages of each site
 
 
 class Slots:
