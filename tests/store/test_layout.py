@@ -290,9 +290,11 @@ async def test_a_foreign_key_is_a_fault(index_url: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("index_url", ["server", "cluster"], indirect=True)
-@pytest.mark.parametrize("kept", range(7))
-async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -> None:
-    """Of a cut bucket the whole entries count, new ones are found, and the audit names it."""
+async def test_a_bucket_that_was_cut_stops_no_check(index_url: str) -> None:
+    """Of a cut bucket the whole entries count, new ones are found, and the audit names it.
+
+    In each table of the index, the last entry of a bucket is cut at each of its seven bytes.
+    """
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     requests = pages(300, bands=8)
     async with DuplicateIndex.open(config) as index:
@@ -302,7 +304,7 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
             for number in range(8):
                 key = store.shards[0].numbered(family, number)
                 (bucket,) = await store.read_buckets([key])
-                size = 7 * (len(list(entries_in(bucket))) - 1) + kept
+                size = 7 * (len(list(entries_in(bucket))) - 1) + number % 7
                 await store._client.set(key, bucket[:size])
                 cut.append(f"bucket {key} and the records disagree")
         assert set((await index.verify()).faults) >= set(cut)
