@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields, make_dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -57,13 +58,17 @@ def test_a_verdict_as_plain_values() -> None:
     }  # fmt: skip
 
 
-async def test_no_index_is_made_for_a_dictionary_that_is_none(config: DedupConfig) -> None:
+async def test_no_index_is_made_for_a_dictionary_that_is_none(
+    config: DedupConfig, tmp_path: Path
+) -> None:
     """Who mends the setting would be told that the index has another one."""
+    words = tmp_path / "words.txt"
+    words.write_text("zemlja 500\n", encoding="utf-8")
     misspelt = replace(config, correct="typos:/no/such/words.txt")
     with pytest.raises(InputError, match="DEDUP_CORRECT"):
         async with DuplicateIndex.open(misspelt):
             pass
-    async with DuplicateIndex.open(replace(config, correct="typos")) as index:
+    async with DuplicateIndex.open(replace(config, correct=f"typos:{words}")) as index:
         assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNIQUE
 
 
