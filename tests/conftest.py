@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -183,11 +183,11 @@ class Server:
             return client.execute_command(*words)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 120) -> None:
+def wait_until(condition: Callable[[], Any], seconds: float = 120, *, pause: float = 0.01) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} seconds in vain"
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 def free_port() -> int:
@@ -266,12 +266,14 @@ def join_cluster(
             first, end = number * 16384 // primaries, (number + 1) * 16384 // primaries
             node.ask("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         node.ask("CLUSTER", "MEET", "127.0.0.1", nodes[0].port)
-    wait_until(lambda: all(b"cluster_state:ok" in _raw(node, "INFO") for node in nodes))
+    # It takes seconds, and each question to a node half a millisecond.
+    wait = partial(wait_until, pause=0.05)
+    wait(lambda: all(b"cluster_state:ok" in _raw(node, "INFO") for node in nodes))
     for number, node in enumerate(nodes[primaries:]):
         identity = _raw(nodes[number], "MYID")
-        wait_until(lambda node=node, identity=identity: identity in _raw(node, "NODES"))
+        wait(lambda node=node, identity=identity: identity in _raw(node, "NODES"))
         node.ask("CLUSTER", "REPLICATE", identity)
-        wait_until(lambda node=node: node.ask("INFO", "replication")["master_link_status"] == "up")
+        wait(lambda node=node: node.ask("INFO", "replication")["master_link_status"] == "up")
     return nodes
 
 
