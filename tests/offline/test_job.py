@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import html
 import json
 import logging
@@ -19,12 +20,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from py4j import java_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyarrow import parquet
 from scrapy.settings import Settings
 
 from crawler.commands.texts import corpus
@@ -32,7 +35,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
 from crawler.dedup.export.transfer import export_index
 from crawler.dedup.verdict import Verdict
-from crawler.offline import cli, submitted
+from crawler.offline import cli, session, submitted
 from crawler.offline.corpus_job import Corpus
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.known import open_export
@@ -44,6 +47,7 @@ from crawler.offline.session import find_files, find_reason
 from crawler.zstd import zstd
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
+from tests.conftest import wait_until
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
@@ -111,19 +115,24 @@ def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: An
     return corpus.run()
 
 
-def duplicates(spark: SparkSession, out: Path) -> dict[str, tuple[Any, ...]]:
+def rows_in(folder: Path) -> list[dict[str, Any]]:
+    """What a stage wrote: for so little Spark takes far longer to plan than to read."""
+    found: list[dict[str, Any]] = parquet.read_table(folder).to_pylist()
+    return found
+
+
+def duplicates(out: Path) -> dict[str, tuple[Any, ...]]:
     """What is said of each page that is dropped, but for the address that comes again."""
     names = ("kind", "duplicate_of", "similarity", "low", "high")
-    found = spark.read.parquet(f"{out}/duplicates").collect()
-    rows = [row for row in found if row.url != AGAIN]
-    assert len({row.url for row in rows}) == len(rows)
-    return {row.url: tuple(row[name] for name in names) for row in rows}
+    rows = [row for row in rows_in(out / "duplicates") if row["url"] != AGAIN]
+    assert len({row["url"] for row in rows}) == len(rows)
+    return {row["url"]: tuple(row[name] for name in names) for row in rows}
 
 
-def contained(spark: SparkSession, out: Path) -> set[tuple[Any, ...]]:
+def contained(out: Path) -> set[tuple[Any, ...]]:
     """The pages that a longer one contains, that one, and the share."""
-    rows = spark.read.parquet(f"{out}/contained").collect()
-    found = {(row.url, row.contained_in, row.share) for row in rows}
+    rows = rows_in(out / "contained")
+    found = {(row["url"], row["contained_in"], row["share"]) for row in rows}
     assert len(found) == len(rows) > 5
     return found
 
@@ -183,8 +192,8 @@ def test_the_same_pages_get_the_same_verdicts(
         for one in said
         if one.duplicate_of is not None
     }
-    assert duplicates(spark, tmp_path / "out") == expected
-    assert contained(spark, tmp_path / "out") == named_in(said)
+    assert duplicates(tmp_path / "out") == expected
+    assert contained(tmp_path / "out") == named_in(said)
     kinds = [str(one.kind) for one in said]
     assert kinds.count("near") > 20
     assert kinds.count("exact") > 5
@@ -199,12 +208,11 @@ def test_the_same_pages_get_the_same_verdicts(
     assert names == [f"{n:06d}-{Path(path).name}" for n, path in enumerate(patterns[:-1])]
     copies = Counter(one.duplicate_of for one in said if one.duplicate_of is not None)
     copies[AGAIN] = 2
-    sizes = {
-        row.url: row.cluster_size
-        for pattern, reader in (("*.jsonl*", spark.read.json), ("*.parquet", spark.read.parquet))
-        for path in sorted((tmp_path / "out" / "kept").glob(pattern))
-        for row in reader(str(path)).where("url is not null").collect()  # is the broken line's
-    }
+    folder = tmp_path / "out" / "kept"
+    lines = gzip.decompress((folder / "000001-a.jsonl.gz").read_bytes())
+    lines += (folder / "000002-c.jsonl").read_bytes().replace(BROKEN, b"")
+    rows = rows_in(folder / "000000-b.parquet") + list(map(json.loads, lines.splitlines()))
+    sizes = {row["url"]: row["cluster_size"] for row in rows}
     assert len(sizes) > 40
     assert sizes == {url: copies[url] + 1 for url in sizes}
     assert max(sizes.values()) > 2
@@ -212,12 +220,6 @@ def test_the_same_pages_get_the_same_verdicts(
         found = [one for one in said if part in one.url and one.kind in ("near", "exact")]
         assert len(found) > least, part
 
-    # A second run takes up what is done, and does the rest.
-    shutil.rmtree(tmp_path / "out" / "duplicates")
-    again = run(spark, patterns, tmp_path / "out")
-    assert set(again.seconds) == {"duplicates"}
-    assert again._replace(seconds={}) == result._replace(seconds={})
-    assert duplicates(spark, tmp_path / "out") == expected
     with pytest.raises(InputError, match="DEDUP_THRESHOLD"):
         Corpus(
             spark,
@@ -272,7 +274,7 @@ def test_equal_words_below_other_headings(
         for one in asyncio.run(check())
         if one.duplicate_of is not None
     }
-    assert duplicates(spark, tmp_path / "out") == expected
+    assert duplicates(tmp_path / "out") == expected
     copies = ["http://one.example/0?print", "http://three.example/", "http://four.example/"]
     assert list(expected) == copies
 
@@ -301,19 +303,17 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     )
     same = other._replace(seconds={}, damaged=damaged, faults=faults)
     assert same == done.result._replace(seconds={})
-    assert duplicates(spark, done.folder / "other") == duplicates(spark, done.folder / "out")
+    assert duplicates(done.folder / "other") == duplicates(done.folder / "out")
     for path in (done.folder / "out" / "kept").iterdir():
         assert (done.folder / "other" / "kept" / path.name).read_bytes() == path.read_bytes()
     asked = {operation for operation, name in hdfs.asked if name.startswith("/other/kept/")}
     assert {"CREATE", "RENAME"} <= asked
 
 
-@pytest.mark.usefixtures("spark")  # without Java it is skipped
 @pytest.mark.parametrize("begun", [False, True])
-def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> None:
+def test_ctrl_c_ends_all_of_it_without_a_word(done: Done, tmp_path: Path, begun: bool) -> None:
     """While Java is being started, which would stay for ever, and in the middle of a job."""
-    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(300))
-    with _job(tmp_path / "out", str(path)) as process:
+    with _job(tmp_path / "out", *done.patterns) as process:
         assert process.stderr is not None
         sought = "pyspark.worker" if begun else "java"
         while sought not in _of_session(process.pid):
@@ -325,61 +325,6 @@ def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> No
     while (left := _of_session(process.pid)) and monotonic() < until:
         sleep(0.2)
     assert not left
-
-
-def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path: Path) -> None:
-    """With -9, Java and all that work for it at once, as when the memory of the machine is full.
-
-    It says what to do; then what was done is not done again, and the rest is the same. Its end is
-    done by a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
-    """
-    out = shutil.copytree(done.folder / "out", tmp_path / "out")
-    for name in ("clusters", "contained", "kept", "work/kept"):  # as after half of the stages
-        shutil.rmtree(out / name)
-    settings = ("SEED=7", "TEMPLATES=False", "CONTAINMENT=0.9")
-    same = (*(f"-sDEDUP_{setting}" for setting in settings), "--cluster-size")
-    with _job(out, *done.patterns, *same) as process:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        for number in map(int, re.findall(r"^ *(\d+)", _of_session(process.pid), re.MULTILINE)):
-            if number != process.pid:
-                with suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
-        said = process.stderr.read()
-    assert line.startswith("clusters:")
-    assert process.returncode == 2
-    assert said.splitlines()[-1].startswith("scrapy dedup: Spark's Java ended, as if killed")
-    steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), *same)
-    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["contained", "kept"]
-    assert Result(**numbers)._replace(seconds={}) == done.result._replace(seconds={})
-    assert contained(spark, out) == contained(spark, done.folder / "out")
-    for path in (done.folder / "out" / "kept").iterdir():
-        assert (out / "kept" / path.name).read_bytes() == path.read_bytes()
-
-
-def _submit(folder: Path, *words: str) -> tuple[str, dict[str, Any]]:
-    """Submit the job from a folder; the lines of its stages, and its numbers."""
-    import pyspark
-
-    run = subprocess.run(
-        [
-            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
-            *("--master", "local[1]"),  # each task more is one Python more that starts
-            *(word for option in QUIET.items() for word in ("--conf", "=".join(option))),
-            str(SUBMIT),
-            *words,
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,
-             "PYSPARK_DRIVER_PYTHON": sys.executable},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )  # fmt: skip
-    assert run.returncode == 2, run.stderr  # as a file is damaged
-    # spark-submit sends a script's standard error to its standard output.
-    steps, brace, numbers = run.stdout.partition("{")
-    return steps, json.loads(brace + numbers)
 
 
 @pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
@@ -428,23 +373,23 @@ def _of_session(number: int) -> str:
     return found.stdout
 
 
-def test_an_address_that_comes_again(spark: SparkSession, done: Done) -> None:
+def test_an_address_that_comes_again(done: Done) -> None:
     """With its text it is unchanged, with a similar one near; both versions are compared.
 
     Rows name the file and the record: of lines the byte where each begins.
     """
     result, name = done.result, done.patterns[2]
-    folders = (f"{done.folder}/out/{name}" for name in ("duplicates", "clusters"))
-    rows = [row for folder in folders for row in spark.read.parquet(folder).collect()]
-    again = [row for row in rows if row.url == AGAIN]
-    assert [row.kind for row in again if "kind" in row] == ["unchanged", "near"]
-    assert [row.copies for row in again if "copies" in row] == [2]
-    assert {row.file for row in again} == {name}
-    in_lines = [row for row in rows if row.file.endswith(".jsonl")]
+    folders = (done.folder / "out" / name for name in ("duplicates", "clusters"))
+    rows = [row for folder in folders for row in rows_in(folder)]
+    again = [row for row in rows if row["url"] == AGAIN]
+    assert [row["kind"] for row in again if "kind" in row] == ["unchanged", "near"]
+    assert [row["copies"] for row in again if "copies" in row] == [2]
+    assert {row["file"] for row in again} == {name}
+    in_lines = [row for row in rows if row["file"].endswith(".jsonl")]
     assert len(in_lines) > 10
     for row in in_lines:
-        line = Path(row.file).read_bytes()[row.record :].split(b"\n")[0]
-        assert json.loads(line)["url"] == row.url
+        line = Path(row["file"]).read_bytes()[row["record"] :].split(b"\n")[0]
+        assert json.loads(line)["url"] == row["url"]
 
     assert (result.unchanged, result.unreadable) == (1, 1)
     assert (result.binary, result.skipped) == (0, 1)
@@ -553,15 +498,15 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
         for one in said
         if one.duplicate_of is not None
     }
-    found = duplicates(spark, tmp_path / "out")
+    found = duplicates(tmp_path / "out")
     assert found.pop(again[0]) == ("unchanged", again[0], 1.0, 1.0, 1.0)
     assert found == expected
-    assert contained(spark, tmp_path / "out") == named_in(said)
+    assert contained(tmp_path / "out") == named_in(said)
     urls = {url for url, _ in known}
     assert [one.duplicate_of in urls for one in said if one.duplicate_of].count(True) > 10
     assert rows[1][0] not in found  # copies the page that is gone
     assert result.kept == len(said) - len(expected)
-    named = {row.url: row.piece for row in spark.read.parquet(f"{tmp_path}/out/clusters").collect()}
+    named = {row["url"]: row["piece"] for row in rows_in(tmp_path / "out" / "clusters")}
     assert set(named) == {one.duplicate_of for one in said if one.duplicate_of} | {again[0]}
     assert all((piece is None) == (url in urls) for url, piece in named.items())
 
@@ -609,11 +554,10 @@ def test_the_best_of_several_copies_is_kept(spark: SparkSession, tmp_path: Path)
     assert corpus.run().kept == len(best)
     kept = pages_in([str(tmp_path / "out" / "kept")])
     assert sorted(url for url, _ in kept) == sorted(best)
-    named = {found[1] for found in duplicates(spark, tmp_path / "out").values()}
+    named = {found[1] for found in duplicates(tmp_path / "out").values()}
     assert named <= set(best)
-    columns = spark.read.parquet(f"{tmp_path}/out/duplicates").select("url", "file")
-    for row in columns.collect():
-        assert f'"{row.url}"' in Path(row.file).read_text()
+    for row in rows_in(tmp_path / "out" / "duplicates"):
+        assert f'"{row["url"]}"' in Path(row["file"]).read_text()
 
 
 def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
@@ -655,21 +599,101 @@ def test_a_full_disk_is_named(spark: SparkSession, tmp_path: Path) -> None:
     assert find_reason(caught.value).endswith(said)
 
 
+def _below(number: int) -> list[int]:
+    """A process and all below it."""
+    words = ["ps", "--ppid", str(number), "-o", "pid="]
+    children = subprocess.run(words, capture_output=True, text=True).stdout.split()
+    return [number, *(one for child in children for one in _below(int(child)))]
+
+
+def _kill(spark: SparkSession) -> None:
+    """With -9, Java and all that work for it at once, as when the memory of the machine is full."""
+    java = spark.sparkContext._gateway.proc  # type: ignore[union-attr]
+    if java.poll() is None:
+        for number in _below(java.pid):
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        java.wait()
+    vars(spark).pop("version", None)  # which a session keeps once somebody has asked for it
+
+
+def test_a_job_that_was_killed_goes_on(
+    spark: SparkSession, done: Done, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the middle of a stage. It says what to do; then what was done is not done again.
+
+    The rest is the same. Its end is done by a file of the package, submitted to a Spark of its own:
+    the same job, which prints JSON. The last test that Spark is needed for: it is gone then.
+    """
+    out = shutil.copytree(done.folder / "out", tmp_path / "out")
+    # As after half of the stages.
+    for name in ("duplicates", "clusters", "contained", "kept", "work/kept"):
+        shutil.rmtree(out / name)
+    same = [*done.patterns, "-o", str(out), "--cluster-size"]
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+
+    def watch() -> None:
+        wait_until((out / "contained" / "_temporary").exists)
+        _kill(spark)
+
+    watching = Thread(target=watch)
+    watching.start()
+    with pytest.raises(
+        InputError, match=r"^Spark's Java ended, as if killed .* start the job again"
+    ):
+        cli.run_job(parser.parse_args(same), CONFIG, submitted=True)
+    watching.join()
+    steps = capsys.readouterr().err
+    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["duplicates", "clusters"]
+    settings = ("SEED=7", "TEMPLATES=False", "CONTAINMENT=0.9")
+    steps, numbers = _submit(tmp_path, *same, *(f"-sDEDUP_{setting}" for setting in settings))
+    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["contained", "kept"]
+    assert Result(**numbers)._replace(seconds={}) == done.result._replace(seconds={})
+    assert duplicates(out) == duplicates(done.folder / "out")
+    assert contained(out) == contained(done.folder / "out")
+    for path in (done.folder / "out" / "kept").iterdir():
+        assert (out / "kept" / path.name).read_bytes() == path.read_bytes()
+
+
+def _submit(folder: Path, *words: str) -> tuple[str, dict[str, Any]]:
+    """Submit the job from a folder; the lines of its stages, and its numbers."""
+    import pyspark
+
+    run = subprocess.run(
+        [
+            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+            *("--master", "local[1]"),  # each task more is one Python more that starts
+            *(word for option in QUIET.items() for word in ("--conf", "=".join(option))),
+            str(SUBMIT),
+            *words,
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,
+             "PYSPARK_DRIVER_PYTHON": sys.executable},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 2, run.stderr  # as a file is damaged
+    # spark-submit sends a script's standard error to its standard output.
+    steps, brace, numbers = run.stdout.partition("{")
+    return steps, json.loads(brace + numbers)
+
+
 def test_a_java_that_dies_in_the_middle_of_a_word(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its last call then fails without any reason, as one that Java refuses.
 
-    The last test that Spark is needed for: it is gone then.
+    The session is begun already, as Java is gone since the test before.
     """
 
     def dies(self: Corpus) -> Result:
-        java: Any = spark.sparkContext._gateway
-        java.proc.kill()
-        java.proc.wait()
-        vars(spark).pop("version", None)  # which a session keeps once somebody has asked for it
+        _kill(spark)
         raise Py4JError(REFUSED)
 
+    monkeypatch.setattr(session, "start_session", lambda *words: spark)
     monkeypatch.setattr(Corpus, "run", dies)
     path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
     parser = argparse.ArgumentParser()
