@@ -242,25 +242,6 @@ def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
     assert unparsed.find_anchors(page, 9) == expected
 
 
-def test_trees_have_few_attributes(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
-    """What libxml2 compares them with, each with all before it in its tag, is bounded in all."""
-    trees: list[Any] = []
-
-    def noting(root: Any) -> Any:
-        trees.append(root)
-        return walk_tree(root)
-
-    monkeypatch.setattr(document, "walk_tree", noting)
-    for name, page in hostile_pages().items():
-        with subtests.test(name):
-            trees.clear()
-            document.parse(page)
-            elements = (element for tree in trees for element in tree.iter(etree.Element))
-            assert sum(len(element.attrib) ** 2 for element in elements) < 1 << 29
-
-
 ICONS = [
     *("<table>", "<tr>", "<td>", "<th>", "<dd>", "<li>", "<div>", "<p>", "<pre>", "<a href=/>"),
     *("<i class='fa fa-check'>", "<i class='bi bi-x-lg' aria-hidden=true>", "<i class=fa-times>"),
