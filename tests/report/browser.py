@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -76,10 +76,22 @@ class Visit:
         self.page = page
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (self.complaints.append("dialog"), dialog.dismiss()))
+        self._heard: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": lambda message: self.complaints.append(message.text),
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "dialog": lambda dialog: (self.complaints.append("dialog"), dialog.dismiss())[1],
+        }
+        for event, hear in self._heard.items():
+            page.on(event, hear)
+
+    def leave(self) -> None:
+        """Leave the page to others, as a new one."""
+        self.page.goto("about:blank")
+        for event, hear in self._heard.items():
+            self.page.remove_listener(event, hear)
+        self.page.unroute_all()
+        self.page.emulate_media(media="null", color_scheme="null")
 
     def flaws(self) -> list[str]:
         """What does not fit, is pale or not reached by keyboard, in both sizes and both schemes."""
@@ -115,9 +127,11 @@ class Visit:
     def unreached_controls(self) -> int:
         """How many of the visible controls the tabulator key does not reach."""
         missing: int = self.page.evaluate(_WATCH)
+        more = 0
         while missing:
-            for _ in range(missing + 10):  # what scrolls by the keyboard is reached as well
+            for _ in range(missing + more):
                 self.page.keyboard.press("Tab")
+            more = 10  # what scrolls by the keyboard is reached as well
             before, missing = missing, self.page.evaluate("() => window.missing.size")
             if missing == before:
                 break
@@ -138,7 +152,7 @@ def open_browser() -> Iterator[Browser]:
         frugal += ["--disable-features=MediaRouter,SpareRendererForSitePerProcess,Translate"]
         arguments = ["--no-sandbox", "--no-first-run", "--no-proxy-server", *quiet, *frugal]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        browser.new_context().new_page()  # keeps the process that pages of other windows take
+        browser.new_context().new_page()  # the page of most visits
         yield browser
         browser.close()
 
@@ -146,15 +160,16 @@ def open_browser() -> Iterator[Browser]:
 @contextmanager
 def visit(browser: Browser, size: tuple[int, int] = DESKTOP, **options: Any) -> Iterator[Visit]:
     """A window without cookies; `options` are those of a context of its own."""
+    # To make a page takes three times as long as to show a small one.
     context = browser.new_context(**options) if options else browser.contexts[0]
     context.set_default_timeout(30_000)
-    page = context.new_page()
+    seen = Visit(context.new_page() if options else context.pages[0])
     try:
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        yield Visit(page)
+        seen.page.set_viewport_size({"width": size[0], "height": size[1]})
+        yield seen
     finally:
         if options:
             context.close()
         else:
-            page.close()
+            seen.leave()
             context.clear_cookies()
