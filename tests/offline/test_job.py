@@ -263,23 +263,6 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     assert {"CREATE", "RENAME"} <= asked
 
 
-@pytest.mark.parametrize("begun", [False, True])
-def test_ctrl_c_ends_all_of_it_without_a_word(done: Done, tmp_path: Path, begun: bool) -> None:
-    """While Java is being started, which would stay for ever, and in the middle of a job."""
-    with _job(tmp_path / "out", *done.patterns) as process:
-        assert process.stderr is not None
-        sought = "pyspark.worker" if begun else "java"
-        while sought not in _of_session(process.pid):
-            sleep(0.2)
-        os.killpg(process.pid, signal.SIGINT)
-        said = process.stderr.read()
-    assert (process.returncode, said) == (130, "")
-    until = monotonic() + 20
-    while (left := _of_session(process.pid)) and monotonic() < until:
-        sleep(0.2)
-    assert not left
-
-
 @pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
 def test_a_thread_of_py4j_tells_nothing(spark: SparkSession, path: str, is_told: bool) -> None:
     """Of a Java that is gone, in the middle of the error that says so."""
@@ -302,28 +285,6 @@ def test_what_java_refuses(
     words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
     with pytest.raises(InputError, match=f"^Spark gave up: {REFUSED}"):
         cli.run_job(words, CONFIG, submitted=True)
-
-
-def _job(out: Path, *words: str) -> subprocess.Popen[str]:
-    """A job in a session of processes of its own."""
-    words += ("-o", str(out), "--master", "local[1]")
-    words += tuple(word for one in FOR_LITTLE.items() for word in ("--conf", "=".join(one)))
-    return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "dedup", "corpus", *words],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=end_with_parent,
-    )
-
-
-def _of_session(number: int) -> str:
-    """The processes of a session."""
-    words = ["ps", "-ww", "-s", str(number), "-o", "pid=,args="]
-    found = subprocess.run(words, capture_output=True, text=True)
-    return found.stdout
 
 
 def test_an_address_that_comes_again(done: Done) -> None:
@@ -579,6 +540,48 @@ def test_a_full_disk_is_named(spark: SparkSession, tmp_path: Path) -> None:
     assert find_reason(caught.value).endswith(said)
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_ctrl_c_ends_all_of_it_without_a_word(done: Done, tmp_path: Path, begun: bool) -> None:
+    """While Java is being started, which would stay for ever, and in the middle of a job.
+
+    Late: workers that have nothing to do for a minute end, and others import all anew.
+    """
+    with _job(tmp_path / "out", *done.patterns) as process:
+        assert process.stderr is not None
+        sought = "pyspark.worker" if begun else "java"
+        while sought not in _of_session(process.pid):
+            sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "")
+    until = monotonic() + 20
+    while (left := _of_session(process.pid)) and monotonic() < until:
+        sleep(0.2)
+    assert not left
+
+
+def _job(out: Path, *words: str) -> subprocess.Popen[str]:
+    """A job in a session of processes of its own."""
+    words += ("-o", str(out), "--master", "local[1]")
+    words += tuple(word for one in FOR_LITTLE.items() for word in ("--conf", "=".join(one)))
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "dedup", "corpus", *words],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=end_with_parent,
+    )
+
+
+def _of_session(number: int) -> str:
+    """The processes of a session."""
+    words = ["ps", "-ww", "-s", str(number), "-o", "pid=,args="]
+    found = subprocess.run(words, capture_output=True, text=True)
+    return found.stdout
+
+
 def _below(number: int) -> list[int]:
     """A process and all below it."""
     words = ["ps", "--ppid", str(number), "-o", "pid="]
@@ -588,13 +591,13 @@ def _below(number: int) -> list[int]:
 
 def _kill(spark: SparkSession) -> None:
     """With -9, Java and all that work for it at once, as when the memory of the machine is full."""
+    vars(spark).pop("version", None)  # which a session keeps once somebody has asked for it
     java = spark.sparkContext._gateway.proc  # type: ignore[union-attr]
     if java.poll() is None:
         for number in _below(java.pid):
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
         java.wait()
-    vars(spark).pop("version", None)  # which a session keeps once somebody has asked for it
 
 
 def test_a_job_that_was_killed_goes_on(
