@@ -20,7 +20,7 @@ from crawler.dedup.archive.database import archive_path
 from tests.commands.conftest import ROOT, dedup
 from tests.report.pages import fill
 from tests.report.test_report import THREE
-from tests.support.forked import start_scrapy
+from tests.support.forked import scrapy_program, start_scrapy
 
 __all__ = ["dedup"]  # a fixture
 
@@ -71,10 +71,12 @@ def test_report_that_cannot_be_written(dedup: Run, tmp_path: Path) -> None:
     assert str(tmp_path) in errors
 
 
-def shell(line: str, config: DedupConfig) -> subprocess.CompletedProcess[str]:
+def shell(
+    line: str, config: DedupConfig, program: str = f"'{sys.executable}' -m scrapy"
+) -> subprocess.CompletedProcess[str]:
     """What a shell answers to `line`, in which `run` is the command with the index's settings."""
     settings = f"-s DEDUP_REDIS_URL={config.redis_url} -s DEDUP_DATA_DIR={config.data_dir}"
-    command = f"run() {{ '{sys.executable}' -m scrapy dedup \"$@\" {settings}; }}; {line}"
+    command = f'run() {{ {program} dedup "$@" {settings}; }}; {line}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         ["/bin/sh", "-c", command], cwd=ROOT, env=environment, text=True, capture_output=True,
@@ -107,7 +109,8 @@ def test_a_file_that_was_interrupted_is_not_there(tmp_path: Path) -> None:
 
 def test_report_into_a_pipe(filled: DedupConfig) -> None:
     """What is no file, such as a pipe, is written as it is and not put aside."""
-    done = shell("run report -o /dev/stdout | cat", filled)
+    with scrapy_program() as programs:
+        done = shell("run report -o /dev/stdout | cat", filled, f"'{programs}/scrapy'")
     assert done.stdout.startswith("<!doctype html>")
     assert done.stderr == ""
 
@@ -115,7 +118,8 @@ def test_report_into_a_pipe(filled: DedupConfig) -> None:
 @pytest.mark.parametrize("words", ["report --json", "stats", "clusters --json"])
 def test_output_to_a_full_disk(filled: DedupConfig, words: str) -> None:
     """No room for the output is one line and an exit code of its own, not that of "not found"."""
-    done = shell(f"run {words} >/dev/full", filled)
+    with scrapy_program() as programs:
+        done = shell(f"run {words} >/dev/full", filled, f"'{programs}/scrapy'")
     assert done.returncode == 2
     assert done.stderr == "scrapy dedup: cannot write: No space left on device\n"
 
