@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +23,7 @@ from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
 from crawler.pipelines import DuplicatePipeline
 from tests.conftest import Server, wait_until
 from tests.spiders.webserver import Web
+from tests.support.forked import run_script
 from tests.support.projects import Project
 
 COUNT = 60
@@ -316,17 +315,13 @@ async def test_failing_start(
 
 
 @pytest.mark.parametrize("kind", ["AsyncCrawlerProcess", "CrawlerProcess"])
-def test_a_script_with_a_wrong_setting(kind: str) -> None:
+def test_a_script_with_a_wrong_setting(kind: str, tmp_path: Path) -> None:
     """It is told in one line: by the log, or by the Deferred of who crawls with Twisted's."""
     if not hasattr(scrapy.crawler, kind):
         pytest.skip(f"this Scrapy has no {kind}")
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("KIND", kind)],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace("KIND", kind))
+    run = run_script(script, [], tmp_path, Path(__file__).parents[1])
     said = run.stdout + run.stderr
     assert IS_2_13 or run.returncode == 1
     assert said.count("DEDUP_THRESHOLD expects a number above 0 and up to 1, not 7") == 1
