@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,6 +29,7 @@ from crawler.offline.load_files import Loaded, load_files
 from crawler.offline.records.files import File, local_files
 from crawler.zstd import zstd
 from tests.offline import corpora
+from tests.support.extractors import killed
 from tests.support.forked import forking
 from tests.support.texts import article, text
 
@@ -359,12 +358,6 @@ def test_a_line_that_is_too_long_is_one_line(
     assert batch.places == [1, 2, 3]
 
 
-def killed(html: object) -> str:
-    """An extractor that does not survive, as one that takes all memory."""
-    os.kill(os.getpid(), signal.SIGKILL)
-    return ""
-
-
 def test_a_killed_process_is_one_error(redis_url: str, tmp_path: Path) -> None:
     """It says what may be the cause, and that the load can be started again."""
     path = tmp_path / "a.jsonl"
@@ -374,12 +367,6 @@ def test_a_killed_process_is_one_error(redis_url: str, tmp_path: Path) -> None:
         loaded(config, local_files(str(path)))
 
 
-def endless(html: object) -> str:
-    """An extractor that never comes to an end."""
-    while True:
-        sleep(1)
-
-
 def test_a_killed_load_leaves_no_process(redis_url: str, tmp_path: Path) -> None:
     """Its processes end with it, and let go of its output, which a script may wait for."""
     path = tmp_path / "a.jsonl"
@@ -387,7 +374,7 @@ def test_a_killed_load_leaves_no_process(redis_url: str, tmp_path: Path) -> None
     settings = {
         "DEDUP_REDIS_URL": redis_url,
         "DEDUP_DATA_DIR": tmp_path,
-        "DEDUP_EXTRACTOR": "tests.offline.test_load.endless",
+        "DEDUP_EXTRACTOR": "tests.support.extractors.endless",
     }
     words = ["load", str(path), "--processes", "1"]
     words += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]

@@ -6,7 +6,6 @@ import gzip
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,7 +126,8 @@ def test_ctrl_c_is_no_traceback(
     rows = ({"url": f"https://c.example/{i}", "html": "<p>tea</p>"} for i in range(12_000))
     path.write_text("\n".join(map(json.dumps, rows)))
     words = ["load", str(path), "--processes", processes, "-s", f"DEDUP_REDIS_URL={redis_url}"]
-    words += ["-s", f"DEDUP_DATA_DIR={tmp_path}", "-s", f"DEDUP_EXTRACTOR={__name__}.slowly"]
+    words += ["-s", f"DEDUP_DATA_DIR={tmp_path}"]
+    words += ["-s", "DEDUP_EXTRACTOR=tests.support.extractors.slowly"]
     ended = subprocess.run(
         [sys.executable, "-c", _INTERRUPTED, *words, seconds],
         cwd=ROOT,
@@ -137,9 +137,3 @@ def test_ctrl_c_is_no_traceback(
         timeout=60,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
-
-
-def slowly(html: object) -> str:
-    """An extractor that takes its time."""
-    time.sleep(0.005)
-    return "tea"
