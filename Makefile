@@ -44,7 +44,7 @@ else
 endif
 
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
-crawl suite min oldest matter: export PYTHONDONTWRITEBYTECODE =
+crawl setup suite min oldest matter: export PYTHONDONTWRITEBYTECODE =
 
 # Threads for large matrices, of which there are none, cost each process that imports numpy a sixth.
 suite min oldest matter: export OPENBLAS_NUM_THREADS = 1
@@ -56,11 +56,9 @@ unexport MAKEFLAGS
 
 test: suite oldest lint
 
-setup: $(VENV)/test.stamp $(VENV)/compiled.stamp
+setup: $(VENV)/collected.stamp $(VENV)/compiled.stamp
 
-# One process compiles what each of those side by side would have to compile by itself.
-suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
-	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+suite: $(VENV)/collected.stamp $(VENV)/compiled.stamp
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(VENV)/test.stamp
@@ -125,6 +123,12 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@export DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg); \
 		$(UV) $(BIN)/python -r requirements-dev.txt || $(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
+
+# One process compiles what each of those side by side would have to compile by itself, while
+# modules in C are still being compiled.
+$(VENV)/collected.stamp: $(VENV)/test.stamp
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+	@touch $@
 
 # Scrapy 2.13.0 does not say that it needs an older Twisted.
 $(VENV)-min/min.stamp: pyproject.toml tests/support/lowest.py | $(VENV)/build.stamp
