@@ -438,6 +438,7 @@ def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
     texts = pa.array(["a"]).dictionary_encode()
     parquet.write_table(pa.table({"text": texts, "date": [datetime(2026, 1, 1)]}), path)
     find_local_files([str(path)], DedupConfig(prefer="earlier"))
+    assert [one.text for one in found_in(path, prefer="earlier")] == ["a"]
 
 
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:

@@ -123,3 +123,16 @@ def test_an_outage_with_a_number_moves_no_longer_than_it_lasts() -> None:
     assert moving.find_with([1], f"{text} 99") == 1
     assert moving.find_with([1], prose(7)) is None
     assert moving.find([1]) is None
+
+
+def test_few_pages_are_known_to_move() -> None:
+    """What each has kept takes memory, so of very many the first are forgotten."""
+    moving, fetches = MovingPages(), itertools.count()
+    for page in range(300):
+        for number in range(8):
+            url = f"/{page}?{number}"
+            while url:
+                text = f"{prose(page, 8)} {prose(10_000 + next(fetches))}"
+                url = moving.note_text(url, {page: ""}, text, new=20 * 300, enough=8)
+    known = [page for page in range(300) if moving.find([page]) is not None]
+    assert known == [*range(300 - 256, 300)]

@@ -18,6 +18,7 @@ FEW_TEXTS: Final = 8  # of a page before that, if most pages of the site are cop
 MANY_TEXTS: Final = 64  # the same if they are not
 _LATER: Final = 8  # how many times as many texts before it is tried again
 _MOST: Final = 1 << 11  # pages that are watched
+_MOST_MOVING: Final = 256  # pages that are known to move: what a long one has kept takes 0.5 MB
 _EXPLORED: Final = 20  # new texts of the site for each further page that is tried
 _LONGEST: Final = 5_000  # words of a text that are compared
 _RUN: Final = 3  # words
@@ -69,7 +70,8 @@ class MovingPages:
     The first three of these URLs are fetched again, and then the first one once more. If each of
     these texts is new, the page moves, unless a URL lacks something that the first one has kept. A
     page of an archive, `/item?id=7`, keeps its text, or what is its own of that. If a URL lacks
-    something later, as after an outage, the page moves no longer.
+    something later, as after an outage, the page moves no longer. If very many pages move, the
+    latest are known.
     """
 
     def __init__(self) -> None:
@@ -78,6 +80,11 @@ class MovingPages:
         self._watches: dict[int, _Watch] = {}
         self._trials: dict[str, _Trial] = {}  # by the URL that is fetched again
         self._tried = 0  # pages, without those that move
+
+    @property
+    def has_found(self) -> bool:
+        """Whether any page is known to move."""
+        return bool(self._moving)
 
     def is_tried(self, url: str) -> bool:
         """Whether a URL is fetched again."""
@@ -156,6 +163,8 @@ class MovingPages:
         if kept is not None:
             logger.info("%s has a new text at each fetch: its URLs count as one", trial.urls[0])
             self._moving[trial.page] = kept
+            if len(self._moving) > _MOST_MOVING:
+                del self._moving[next(iter(self._moving))]
             self._found.add(trial.page)
             self._tried -= 1
         return ""
