@@ -24,9 +24,8 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile
 UV = $(BIN)/uv pip install --quiet --no-cache --python
 ARGS ?=
 export URL ?=
-# More than the two processors of a small machine, as many tests wait for servers and crawls; but
-# each process collects all tests.
-SIDE_BY_SIDE = -n 4 --dist loadfile --no-loadscope-reorder
+# More than the two processors of a small machine, as many tests wait for servers and crawls.
+SIDE_BY_SIDE = -p tests.support.side_by_side --processes 4
 
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
@@ -56,9 +55,9 @@ unexport MAKEFLAGS
 
 test: suite oldest lint
 
-setup: $(VENV)/collected.stamp $(VENV)/compiled.stamp
+setup: $(VENV)/test.stamp $(VENV)/compiled.stamp
 
-suite: $(VENV)/collected.stamp $(VENV)/compiled.stamp
+suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(VENV)/test.stamp
@@ -123,12 +122,6 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@export DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg); \
 		$(UV) $(BIN)/python -r requirements-dev.txt || $(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
-
-# One process compiles what each of those side by side would have to compile by itself, while
-# modules in C are still being compiled.
-$(VENV)/collected.stamp: $(VENV)/test.stamp
-	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
-	@touch $@
 
 # Scrapy 2.13.0 does not say that it needs an older Twisted.
 $(VENV)-min/min.stamp: pyproject.toml tests/support/lowest.py | $(VENV)/build.stamp
