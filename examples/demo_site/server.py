@@ -101,6 +101,7 @@ class DemoSite:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a page would wait until its header is acknowledged
 
     def __init__(self, site: DemoSite, host: str, *args: object) -> None:
         self.site = site

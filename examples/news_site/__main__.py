@@ -137,6 +137,7 @@ _THEMES = (
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a page would wait until its header is acknowledged
 
     def __init__(self, served: dict[str, str], *args: object) -> None:
         self.served = served

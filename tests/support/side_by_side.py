@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import struct
+import warnings
 from collections.abc import Iterator
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
@@ -119,4 +120,5 @@ def _run(session: pytest.Session, items: Iterator[pytest.Item], telling: Connect
     finally:
         session._setupstate.teardown_exact(None)
         capture.stop_global_capturing()
+        warnings.simplefilter("ignore")  # as of other processes that end
         atexit._run_exitfuncs()
