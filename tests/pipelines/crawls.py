@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from scrapy import Spider, signals
@@ -26,6 +27,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+@cache
 def prose(seed: int, words: int = 60) -> str:
     """A text that no other seed has."""
     draws = random.Random(seed)

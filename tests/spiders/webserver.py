@@ -53,6 +53,7 @@ class Web:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # a page would wait until its header is acknowledged
+
     def __init__(self, web: Web, *args: Any) -> None:
         self.web = web
         super().__init__(*args)
