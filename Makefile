@@ -112,7 +112,7 @@ $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 $(VENV)/build.stamp: pyproject.toml tests/support/lowest.py | $(VENV)/bin/pip
 	@$(BIN)/pip $(INSTALL) uv || echo "Without uv it takes longer."
 	@$(BIN)/python tests/support/lowest.py build > $(VENV)/build.txt
-	@$(BIN)/pip $(INSTALL) -r $(VENV)/build.txt
+	@$(UV) $(BIN)/python -r $(VENV)/build.txt || $(BIN)/pip $(INSTALL) -r $(VENV)/build.txt
 	@touch $@
 
 # Spark's 450 MB are packed only to be unpacked: without compressing them in half the time.
