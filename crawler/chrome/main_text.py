@@ -235,7 +235,7 @@ class MainText:
     @property
     def names(self) -> tuple[int, int, int]:
         """Hashes of the page's title and headings: without digits, with digits, and longer."""
-        return names(self._flat, self.title)
+        return names(self._flat, self.title, self._shared)
 
     @property
     def beginning(self) -> int:

@@ -247,6 +247,25 @@ def test_pages_that_all_have_one_title(layout: str) -> None:
         assert "qualified person" not in main.text
 
 
+def test_pages_of_one_name_whose_text_stands_below_a_note() -> None:
+    """All begin with its blocks, so what comes next says that they are no versions of one."""
+    page = "<title>Object</title><main><h1>Object</h1>{0}<p><b>{1}</b></p><p>{2}</p></main>"
+    note = NOTE.replace(". ", ".</p><p>")
+    pages = [page.format(note, word, own(word)) for word in WORDS]
+    for word, main in list(zip(WORDS, crawl(pages), strict=True))[8:]:
+        assert main.text == f"{word}\n{own(word)}"
+        assert word in main.heading
+
+
+def test_versions_of_a_page_that_differ_in_a_line_stay_alike() -> None:
+    """A quotation below it, another at each visit, is no record of a database."""
+    note = NOTE.replace(". ", ".</p><p>")
+    pages = [f"<main><h1>Museum</h1>{note}<p>{own(word)}</p></main>" for word in WORDS]
+    for main in crawl(pages):
+        assert "oldest tide gauge" in main.text
+        assert main.heading == "Museum"
+
+
 @pytest.mark.parametrize("below", ["", "<div class=end><a href=/>Museum</a> <a href=/map>Map</a>"])
 def test_lines_that_a_few_pages_have_are_none_of_a_menu(below: str) -> None:
     """Each line of a page is also on pages of other names, between lists of links of all pages."""

@@ -469,6 +469,20 @@ async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> No
     assert stats.get("dedup/asked_again", 0) <= 8
 
 
+async def test_pages_of_one_name_below_a_note_are_kept(web: Web, run: Any) -> None:
+    """A database puts one title and one note over all of its records."""
+    note, paths = [prose(900 + n, 60) for n in range(5)], [f"/r/{n}" for n in range(20)]
+    web.page("/", *paths, text=HOST)
+    for n, path in enumerate(paths):
+        lines = "".join(f"<p>{line}</p>" for line in (*note, prose(n, 3), prose(200 + n, 20)))
+        html = f"<title>Record</title><main><h1>Record</h1>{lines}</main>"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    feed = Feed()
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert set(paths) <= feed.tags.keys(), stats
+    assert stats.get("dedup/asked_again", 0) <= 8
+
+
 def serve_notes(
     web: Web, *, first: int = 0, notes_first: bool = False, copies: int = 0
 ) -> set[str]:

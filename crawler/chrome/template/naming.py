@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat, Ints
 from ..page.signs import BIT
-from .pairs import KEPT, block_hash, text_hash
+from .pairs import FACTS, KEPT, block_hash, text_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
@@ -208,17 +208,20 @@ def title_parts(title: str) -> list[int]:
     return [title_part(part) for part in parts if part] + [title_part(name, WHOLE)] * bool(name)
 
 
-def names(flat: Flat, title: str) -> tuple[int, int, int]:
+def names(flat: Flat, title: str, shared: NDArray[np.bool_] | None = None) -> tuple[int, int, int]:
     """Return three hashes of the page's name.
 
     The first is of its title and first-level headings without digits: versions of a page share
     it. If it has no such heading, also of the beginnings of its first blocks and its last one
     that are not links. The second is the same with digits. The third, with the beginnings of
-    the first blocks, tells apart pages that share the others.
+    the first blocks, tells apart pages that share the others. What the site is known to share, such
+    as a note above, is left out if several blocks remain: one may change in versions of a page.
     """
     found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
     plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
-    others = [at for at in np.flatnonzero(plain[:LIMIT])[: 2 * _MOST].tolist() if at not in found]
+    others = _first_besides(found, plain)
+    if shared is not None and len(own := _first_besides(found, plain & ~shared)) >= FACTS:
+        others = own
     numbers = found
     if not found:
         numbers = np.flatnonzero(plain[:LIMIT]).tolist()
@@ -226,3 +229,9 @@ def names(flat: Flat, title: str) -> tuple[int, int, int]:
     name = "\n".join([title[:_READ], *(flat.texts[at][:BEGINNING] for at in numbers[:_MOST])])
     beginning = "\n".join(flat.texts[at][:BEGINNING] for at in others[:_MOST])
     return block_hash(name), text_hash(name), block_hash(f"{name}\n{beginning}")
+
+
+def _first_besides(headings: list[int], blocks: NDArray[np.bool_]) -> list[int]:
+    """Return the numbers of some of the first `blocks` that are not among the `headings`."""
+    numbers: list[int] = np.flatnonzero(blocks[:LIMIT])[: 2 * _MOST].tolist()
+    return [at for at in numbers if at not in headings]
