@@ -36,7 +36,7 @@ async def test_few_pages_need_few_requests(web: Web, crawl: Crawl) -> None:
     web.page("/", *(f"/{n}" for n in range(100)))
     for n in range(100):
         web.page(f"/{n}")
-    result = await crawl(max_pages="2", CONCURRENT_REQUESTS_PER_DOMAIN=1, DOWNLOAD_DELAY=0.01)
+    result = await crawl(max_pages="2", CONCURRENT_REQUESTS_PER_DOMAIN=1, DOWNLOAD_DELAY=0.1)
     assert len(result.items) == 2
     assert result.stats.get("site/beyond_max_pages", 0) <= 2
 
