@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from crawler.dedup.urls.volatile import VOLATILE
 from crawler.pipelines.spared.moving import MovingPages
 from tests.pipelines.crawls import prose
 from tests.pipelines.made_sites import Site, fetch, name_of
@@ -37,7 +38,7 @@ def with_a_clock(changes_at: int | None, session: str = "?sid={}") -> Site:
 
 @pytest.mark.parametrize(
     ("session", "changes_at", "most"),
-    [("?sid={}", None, 400), ("?sid={}", 18, 400), ("/k{}v", None, 900)],
+    [("?sid={}", None, 400), ("?sid={}", 18, 400), ("/k{}v", None, 600)],
 )
 async def test_a_site_with_a_page_that_is_new_each_time_ends(
     web: Web, redis_url: str, session: str, changes_at: int | None, most: int
@@ -109,6 +110,37 @@ def test_only_what_moves_by_itself_is_one_page() -> None:
     assert try_pages(outage)[0] is False
     outage = lambda url, fetch: "too many requests" if 8 <= fetch < 12 else text_of(url)  # noqa: E731
     assert try_pages(outage)[0] is False
+
+
+def test_urls_of_several_parts_are_fetched_again_once() -> None:
+    """A second trial of theirs would take the answer that the first one waits for."""
+    moving, fetches = MovingPages(), itertools.count()
+    pages = {1: VOLATILE, 2: VOLATILE}  # `/3/k1v` and `/3/k2v` differ in a part, and in its middle
+
+    def note(url: str) -> str:
+        text = prose(next(fetches))
+        return moving.note_text(url, pages, text, new=100, enough=8)
+
+    asked = [note(f"/3/k{number}v") for number in range(8)][-1]
+    while asked and not moving.has_found:
+        assert not any(note(f"/3/k{number}v") for number in range(100, 120))
+        asked = note(asked)
+    assert moving.has_found
+    assert next(fetches) == 8 + 4 * 21
+
+
+def test_a_trial_that_fails_is_no_obstacle() -> None:
+    """Its request found no page: the same URLs are tried for another part that they share."""
+    moving, texts = MovingPages(), map(prose, itertools.count())
+
+    def note(number: int, pages: dict[int, str]) -> str:
+        return moving.note_text(f"/3/k{number}v", pages, next(texts), new=100, enough=8)
+
+    asked = [note(number, {1: VOLATILE, 2: VOLATILE}) for number in range(8)][-1]
+    assert asked
+    assert not note(8, {2: VOLATILE})
+    moving.give_up(asked)
+    assert note(9, {2: VOLATILE}) == asked
 
 
 def test_an_outage_with_a_number_moves_no_longer_than_it_lasts() -> None:

@@ -132,6 +132,8 @@ class MovingPages:
             return ""
         page = max(due, key=lambda page: self._watches[page].texts)
         watch = self._watches[page]
+        if not self._trials.keys().isdisjoint(watch.urls):
+            return ""  # URLs that share several parts are fetched again for one of these only
         watch.tried_at = watch.texts
         self._tried += 1
         return self._ask(_Trial(page, watch.urls, _list_runs(text)))
@@ -168,6 +170,10 @@ class MovingPages:
             self._found.add(trial.page)
             self._tried -= 1
         return ""
+
+    def give_up(self, url: str) -> None:
+        """End the trial of a URL that was to be fetched again, and has failed."""
+        self._trials.pop(url, None)
 
     def note_old_text(self, url: str, pages: Mapping[int, str]) -> None:
         """Note that a URL has a text that is known: if it was fetched again, that is enough.

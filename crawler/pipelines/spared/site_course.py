@@ -143,6 +143,7 @@ class SiteCourse:
             self._flights.clear()
         else:
             self._flights.pop(url, None)
+            self._moving.give_up(url)  # if it has come, that trial has gone on
 
     def note_visit(self, url: str, parts: UrlParts, found_on: Found, visit: Visit) -> list[Change]:
         """Learn from a fetched page; returns the rules that it completed or revoked."""
