@@ -147,6 +147,9 @@ def text_of(number: int) -> str:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a page would wait until its header is acknowledged
+
     def __init__(self, page: Callable[[str], Page], *args: Any) -> None:
         self.page = page
         super().__init__(*args)
