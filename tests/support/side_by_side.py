@@ -38,10 +38,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     fork = multiprocessing.get_context("fork")
     running = {}
     for _ in range(options.processes):
-        told, telling = fork.Pipe(duplex=False)
-        running[told] = fork.Process(target=_run, args=(session, _take(files, turns), telling))
-        running[told].start()
-        telling.close()
+        receiver, sender = fork.Pipe(duplex=False)
+        process = fork.Process(target=_run, args=(session, _take(files, turns), sender))
+        process.start()
+        running[receiver] = process
+        sender.close()
     os.close(turns)
     try:
         last = _tell_all(session, [*running])
@@ -49,10 +50,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         for process in running.values():
             process.terminate()
         raise
-    for told, process in running.items():
+    for receiver, process in running.items():
         process.join()
         if process.exitcode:
-            raise session.Interrupted(f"{last.get(told)} ended its process: {process.exitcode}")
+            raise session.Interrupted(f"{last.get(receiver)} ended its process: {process.exitcode}")
     return True
 
 
@@ -62,20 +63,20 @@ def _take(files: list[list[pytest.Item]], turns: int) -> Iterator[pytest.Item]:
         yield from files[_TURN.unpack(turn)[0]]
 
 
-def _tell_all(session: pytest.Session, told: list[Connection]) -> dict[Connection, str]:
+def _tell_all(session: pytest.Session, receivers: list[Connection]) -> dict[Connection, str]:
     """Report what the processes tell until all have ended; the last test of each."""
     hook, config = session.config.hook, session.config
     last = {}
-    while told:
-        for process in wait(told):
-            assert isinstance(process, Connection)
+    while receivers:
+        for receiver in wait(receivers):
+            assert isinstance(receiver, Connection)
             try:
-                said = process.recv()
+                said = receiver.recv()
             except EOFError:
-                told.remove(process)
+                receivers.remove(receiver)
                 continue
             if isinstance(said, str):
-                last[process] = said
+                last[receiver] = said
                 continue
             report = hook.pytest_report_from_serializable(config=config, data=said)
             hook.pytest_runtest_logreport(report=report)
@@ -87,25 +88,25 @@ def _tell_all(session: pytest.Session, told: list[Connection]) -> dict[Connectio
 class _Teller:
     """Tells the first process which test begins, and how it ended."""
 
-    def __init__(self, config: pytest.Config, telling: Connection) -> None:
+    def __init__(self, config: pytest.Config, sender: Connection) -> None:
         self._config = config
-        self._telling = telling
+        self._sender = sender
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._telling.send(nodeid)
+        self._sender.send(nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         hook = self._config.hook
-        self._telling.send(hook.pytest_report_to_serializable(config=self._config, report=report))
+        self._sender.send(hook.pytest_report_to_serializable(config=self._config, report=report))
 
 
-def _run(session: pytest.Session, items: Iterator[pytest.Item], telling: Connection) -> None:
+def _run(session: pytest.Session, items: Iterator[pytest.Item], sender: Connection) -> None:
     """Run tests, in a process of their own, to the end of what was set up for them."""
     if prctl := getattr(ctypes.CDLL(None), "prctl", None):  # of Linux
         prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the first process
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
-    plugins.register(_Teller(session.config, telling))
+    plugins.register(_Teller(session.config, sender))
     # What is printed goes to a file, which would be one for all processes.
     capture = plugins.getplugin("capturemanager")
     capture.stop_global_capturing()
