@@ -223,7 +223,7 @@ class IndexSettings:
     @property
     def _most_keys(self) -> int:
         # Keys (4 bytes each) and odd sketch of a record take at most 896 bytes together: the reader
-        # of exports relies on it, see export/file.py.
+        # of exports relies on it, see export/page_lines.py.
         return (896 - self.sketch_bits // 8) // 4
 
 

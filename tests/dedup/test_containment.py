@@ -16,7 +16,7 @@ import redis
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, Verdict
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.exchange.spool_lines import read_request, write_line
-from crawler.dedup.export.file import from_line, to_line
+from crawler.dedup.export.page_lines import from_line, to_line
 from crawler.dedup.export.transfer import export_index, import_index
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches import METHODS, anchors

@@ -11,7 +11,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.exchange.spool import Spool
 from crawler.dedup.exchange.spool_lines import read_request, write_line
-from crawler.dedup.export.file import from_line, to_line
+from crawler.dedup.export.page_lines import from_line, to_line
 from crawler.dedup.identity import LONGEST_URL, fetched_url, identity
 from crawler.dedup.inspection import explain_decision, read_cluster
 from crawler.dedup.inspection.moved import find_whereabouts, read_moved

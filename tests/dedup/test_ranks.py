@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch
 from crawler.dedup.exchange.requests import request_of
-from crawler.dedup.export.file import from_line, to_line
+from crawler.dedup.export.page_lines import from_line, to_line
 from crawler.dedup.ranks import Claims, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
 from tests.support.claims import NEWS, draw_pages, key_of

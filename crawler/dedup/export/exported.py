@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import InputError, ParameterMismatch
 from ..store.keys import AGAIN
 from ..store.parameters import SECRET, Parameters
-from .file import from_line, read_header
+from .file import read_header
+from .page_lines import from_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,8 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection
 from crawler.dedup.errors import DedupError, InputError
 from crawler.dedup.export import transfer
-from crawler.dedup.export.file import Writer, from_line, read_blocks
+from crawler.dedup.export.file import Writer, read_blocks
+from crawler.dedup.export.page_lines import from_line
 from crawler.dedup.export.transfer import export_index, import_index
 from crawler.dedup.store.cluster.spread_index import SpreadIndex
 from crawler.dedup.store.namespaces import copy_index
