@@ -12,11 +12,8 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.gz import gunzip, gzip_magic_number
-from scrapy.utils.sitemap import sitemap_urls_from_robots
-from w3lib.url import safe_url_string
 
 from .. import chrome
-from ..dedup.identity import resolved
 from ..files import can_read_files
 from ..items import Page
 from ..pipelines.crawl.again import is_asked_again
@@ -26,7 +23,6 @@ from ..pipelines.templates import site_template
 from ..project import project_config
 from ..scrapy_versions import run_in_thread
 from ..start_errors import name_setting, speak_plainly
-from ..wording import shell_word
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
 from .downloader_middlewares import added_to
@@ -44,8 +40,8 @@ from .responses import (
     page_of,
     page_of_document,
 )
-from .robots import RobotsFiles, first_lines, product_token, read_robots
-from .sitemaps import SitemapLimits, read_sitemap
+from .robots import RobotsFiles, product_token, read_robots
+from .sitemaps import USUAL_PATH, SitemapLimits, Sitemaps, list_sitemaps, read_sitemap
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -90,9 +86,8 @@ class SiteSpider(Spider):
         self.pages = 0
         self.robots = RobotsFiles()
         self._links = NewLinks(self._is_here)
-        self._sitemap_hosts = {host_of(url) for url in self.arguments.sitemaps}
-        self._sitemaps = NewLinks(self._has_sitemaps)
         self._limits = SitemapLimits(self.arguments.max_pages)
+        self._sitemaps = Sitemaps(self.arguments.sitemaps, self._limits, self._is_here)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -229,17 +224,13 @@ class SiteSpider(Spider):
     def _is_here(self, url: str) -> bool:
         return host_of(url) in self.hosts
 
-    def _has_sitemaps(self, url: str) -> bool:
-        return host_of(url) in self.hosts | self._sitemap_hosts
-
     def parse_robots_file(self, response: Response) -> Iterator[Request]:
         """Yield the sitemaps that robots.txt names; without any, try the usual URL."""
-        named = list(sitemap_urls_from_robots(first_lines(response.body)))
-        return self._named_sitemaps(named or ["/sitemap.xml"], response.url, 0)
+        return self._named_sitemaps(list_sitemaps(response.body), response.url, 0)
 
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:
         """Try the usual URL of a sitemap on a host that has no robots.txt."""
-        url = urljoin(failure.request.url, "/sitemap.xml")  # type: ignore[attr-defined]
+        url = urljoin(failure.request.url, USUAL_PATH)  # type: ignore[attr-defined]
         yield from map(self._sitemap_request, self._limits.new_files([url]))
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
@@ -264,16 +255,8 @@ class SiteSpider(Spider):
                 yield self._page_request(url)
 
     def _named_sitemaps(self, urls: list[str], base: str, level: int) -> Iterator[Request]:
-        for url in self._limits.new_files(self._sitemaps.resolve_links(urls, base)):
+        for url in self._sitemaps.take_new(urls, base):
             yield self._sitemap_request(url, level)
-        whole = (resolved(base, url) for url in urls)
-        others = (safe_url_string(url) for url in whole if url and not self._has_sitemaps(url))
-        if other := next(filter(None, map(shell_word, others)), None):
-            logger.warning(
-                "%s names sitemaps on another host; to read those, too: -a sitemap=%s",
-                base,
-                other,
-            )
 
     def not_fetched(self, failure: Failure) -> None:
         """Count a page that could not be fetched.
@@ -303,7 +286,8 @@ class SiteSpider(Spider):
         is crawled.
         """
         came_from = request.meta.get("redirect_urls", [])
-        is_here = self._has_sitemaps if request.callback == self.parse_sitemap else self._is_here
+        is_sitemap = request.callback == self.parse_sitemap
+        is_here = self._sitemaps.are_here if is_sitemap else self._is_here
         if is_here(request.url):
             let_come_back(request)
             return

@@ -1,19 +1,29 @@
-"""The URLs in a sitemap: XML, a feed, or a list of lines (sitemaps.org, "Protocol")."""
+"""The sitemaps of a crawl: which of them are read, and the URLs in one.
+
+A sitemap is XML, a feed, or a list of lines (sitemaps.org, "Protocol").
+"""
 
 from __future__ import annotations
 
 import logging
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
 from lxml import etree
-from scrapy.utils.sitemap import Sitemap
+from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+from w3lib.url import safe_url_string
 
-from ..wording import counted
+from ..dedup.identity import resolved
+from ..wording import counted, shell_word
+from .arguments import host_of
+from .links import NewLinks
+from .robots import first_lines
 
 logger = logging.getLogger(__name__)
+
+USUAL_PATH: Final = "/sitemap.xml"
 
 # Far more than sites have: an index must not name other indexes (sitemaps.org), and a crawl takes
 # weeks for so many files and URLs. Endless sitemaps are cut off there.
@@ -54,6 +64,11 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     found: Any = _OF_FEEDS(etree.fromstring(text, parser))
     return False, (str(url).strip() for url in found)
+
+
+def list_sitemaps(robots: bytes) -> list[str]:
+    """The sitemaps that a robots.txt names; without any, the usual URL."""
+    return list(sitemap_urls_from_robots(first_lines(robots))) or [USUAL_PATH]
 
 
 class SitemapLimits:
@@ -105,3 +120,45 @@ class SitemapLimits:
         if not self._has_told:
             self._has_told = True
             logger.warning("Not all sitemaps are read: %s", reason)
+
+
+class Sitemaps:
+    """Finds the new sitemaps of a crawl, on its hosts and on those of sitemaps that it was given.
+
+    Parameters
+    ----------
+    given
+        The URLs of these sitemaps.
+    limits
+        How many are read.
+    is_crawled
+        Returns whether a URL is on a host that is crawled.
+    """
+
+    def __init__(
+        self, given: Iterable[str], limits: SitemapLimits, is_crawled: Callable[[str], bool]
+    ) -> None:
+        self._limits = limits
+        self._is_crawled = is_crawled
+        self._hosts = {host_of(url) for url in given}
+        self._links = NewLinks(self.are_here)
+
+    def are_here(self, url: str) -> bool:
+        """Whether sitemaps are read on the host of a URL."""
+        return self._is_crawled(url) or host_of(url) in self._hosts
+
+    def look_again(self) -> None:
+        """Forget which sitemaps were left out: more hosts are crawled now."""
+        self._links.look_again()
+
+    def take_new(self, urls: list[str], base: str) -> Iterator[str]:
+        """Yield the new ones of the sitemaps that a file names; log if some are elsewhere."""
+        yield from self._limits.new_files(self._links.resolve_links(urls, base))
+        whole = (resolved(base, url) for url in urls)
+        others = (safe_url_string(url) for url in whole if url and not self.are_here(url))
+        if other := next(filter(None, map(shell_word, others)), None):
+            logger.warning(
+                "%s names sitemaps on another host; to read those, too: -a sitemap=%s",
+                base,
+                other,
+            )
