@@ -16,7 +16,7 @@ from scrapy.utils.gz import gunzip, gzip_magic_number
 from .. import chrome
 from ..files import can_read_files
 from ..items import Page
-from ..pipelines.crawl.again import is_asked_again
+from ..pipelines.crawl.asked_pages import is_asked_again
 from ..pipelines.reading import LONG_PAGE, parse_in_turns
 from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
@@ -14,15 +14,14 @@ from scrapy.exceptions import DontCloseSpider
 from ...dedup.errors import DedupError
 from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
-from ..gone import GONE
 from ..item_pages.origins import WITHOUT_ITEM
-from .asked_log import tell_asked, tell_forgotten, tell_missed
+from .asked_log import tell_forgotten
+from .asked_pages import AskedPages
 from .doubtful import DoubtfulCopies
 from .memory import Dropped, DroppedPages
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from ...chrome import MainText, SharedTemplate
     from ...dedup.index import DuplicateIndex
@@ -30,13 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ASKED_AGAIN: Final = "dedup_asked_again"
-"""Key in the meta of a repeated request: the URLs of its pages, and the hosts that are final."""
-
 ENOUGH: Final = 8  # texts from which a host's template is known well
 _FEW: Final = 16  # dropped pages from which the index may be asked before the spider is idle
-_TIMES: Final = 10  # a crawl requests at most so many times the pages that it remembers at once
-_MOST_FINAL: Final = 64  # hosts that one check names
 _SPARE: Final = 3  # pages that wait for the result of another page with the same text
 
 
@@ -74,22 +68,16 @@ class AskAgain:
         is_doubtful: Callable[[str], bool],
         forget: Callable[[str], None],
     ) -> None:
-        self.asked: dict[str, bool] = {}  # requested pages → whether the spider was idle then
-        self.kept = 0  # of these pages
-        self.missed: set[str] = set()  # orphans that cannot be requested
+        self.asked = AskedPages(most, is_doubtful, count)
         # Makes the request for a URL if it was spared, and returns whether it was.
         self.make_left: Callable[[str], bool] = lambda url: False
         self._known = known
         self._count = count
         self._template = template
-        self._is_doubtful = is_doubtful
         self._forget = forget
-        # Requested texts, by hash → the page that is kept for the text, "" until a page comes.
-        self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
         self.doubtful = DoubtfulCopies()
         self._since_settled = 0
-        self._awaited: dict[str, Dropped] = {}
         self._index: DuplicateIndex | None = None
         self._report: Callable[[bool], Awaitable[None]] | None = None
         self._crawler: Crawler | None = None
@@ -99,8 +87,8 @@ class AskAgain:
     def connect_signals(self, crawler: Crawler) -> None:
         """Follow this crawl, and repeat its requests."""
         self._crawler = crawler
+        self.asked.connect_signals(crawler)
         crawler.signals.connect(self.ask_when_idle, signal=signals.spider_idle)
-        crawler.signals.connect(self.note_answer, signal=signals.response_received)
         crawler.signals.connect(self.note_empty, signal=WITHOUT_ITEM)
 
     def use_index(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
@@ -110,13 +98,6 @@ class AskAgain:
         """
         self._index, self._report = index, report
 
-    def note_answer(self, response: Response, request: Request) -> None:
-        """Note that a page that was requested again is gone, and its text with it."""
-        if response.status in GONE:
-            urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
-            for url in urls:
-                self._awaited.pop(url, None)
-
     def note_empty(self, url: str) -> None:
         """Note a response without an item, for example because of noindex."""
         self.dropped.note_empty(self._known(url))
@@ -124,28 +105,18 @@ class AskAgain:
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
         """Note that a page came; return the hosts whose unconfirmed records give way to it."""
         known = self._known(url)
-        self._awaited.pop(known, None)
-        hosts = self.dropped.note_visit(known)
-        urls, final = request.meta.get(ASKED_AGAIN, ((), ())) if request else ((), ())
-        if known not in urls or not final:
-            return ()
-        return tuple(dict.fromkeys([*final, *hosts]))[:_MOST_FINAL]
-
-    def note_decision(self, known: str, text: int, kept: str) -> None:
-        """Note that a page came with this text, and which page is kept for it."""
-        if known in self.asked and text in self._answers:
-            self._answers[text] = kept
+        return self.asked.note_came(known, request, self.dropped.note_visit(known))
 
     def note_kept(self, url: str) -> None:
         """Note that a page is kept, or passed on as a copy."""
         known = self._known(url)
         self.dropped.discard_page(known)
-        self.kept += known in self.asked
+        self.asked.note_kept(known)
 
     def remember_page(self, url: str, page: Dropped) -> None:
         """Remember a dropped page, unless it was requested when the spider was idle."""
         known, most = self._known(url), self.dropped.most
-        if not most or self.asked.get(known):
+        if not most or self.asked.was_final(known):
             return
         self.dropped.add_page(known, page)
         self._since_settled += 1
@@ -192,7 +163,8 @@ class AskAgain:
                 exc_info=not isinstance(error, DedupError),
             )
         finally:
-            self._ask_for_noted(noted, is_idle=is_idle)
+            for known, request in noted.items():
+                self.asked.ask_for_noted(known, request, is_idle=is_idle)
             if self._crawler is not None:
                 look_for_requests(self._crawler.engine)
 
@@ -225,7 +197,7 @@ class AskAgain:
         waiting: dict[str, Dropped] = {}
         confirmed: dict[str, Dropped] = {}
         made: set[str] = set()  # requests for originals, which were spared as copies of copies
-        asked = Counter({text: 1 for text, url in self._answers.items() if not (url or is_idle)})
+        wanted = Counter(() if is_idle else self.asked.list_open())  # pages by text
         for known, page in pages.items():
             original = found[known]
             if not await self._is_needed(known, page, original, is_idle=is_idle):
@@ -236,7 +208,7 @@ class AskAgain:
                 elif not self.dropped.has_seen(page.original):
                     confirmed[known] = page
                 continue
-            if self._is_settled(page):
+            if self.asked.is_settled(page):
                 continue
             if original.state == "unconfirmed" and (
                 original.url in made or self.make_left(original.url)
@@ -244,38 +216,24 @@ class AskAgain:
                 made.add(original.url)
                 waiting[known] = page
                 continue
-            if asked[page.text]:
-                if is_idle or asked[page.text] <= _SPARE:
+            if wanted[page.text]:
+                if is_idle or wanted[page.text] <= _SPARE:
                     waiting[known] = page
-                asked[page.text] += 1
+                wanted[page.text] += 1
                 continue
-            if page.request is None or len(self.asked) >= self.dropped.most * _TIMES:
-                self.missed.add(known)
+            if page.request is None or not self.asked.has_room:
+                self.asked.missed.add(known)
                 continue
             _, urls, hosts = requests.setdefault(id(page.request), (page.request, [], set()))
             urls.append(known)
             hosts.add(host(original.url or known))
-            self.asked[known] = is_idle
-            self._awaited[known] = page
-            self._answers[page.text] = ""
-            asked[page.text] = 1
+            self.asked.expect(known, page, is_idle=is_idle)
+            wanted[page.text] = 1
         for request, urls, hosts in requests.values():
-            self._request_again(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
+            self.asked.repeat(request, urls, hosts if is_idle else ())
         self.dropped.put_back(waiting)
         # Another crawl has confirmed these originals, but this one may find them changed.
         self.dropped.put_back_some(confirmed)
-
-    def _ask_for_noted(self, noted: Mapping[str, Request], *, is_idle: bool) -> None:
-        """Repeat the requests of copies whose text is known to be a note by now."""
-        for known, request in noted.items():
-            if known not in self.asked:
-                self.asked[known] = is_idle
-                self._request_again(request, [known], [])
-
-    def _is_settled(self, page: Dropped) -> bool:
-        """Whether a page with the same text was requested and has come, so that one is kept."""
-        kept = self._answers.get(page.text)
-        return bool(kept and not self._is_doubtful(kept))
 
     async def _is_needed(
         self, known: str, page: Dropped, original: Original, *, is_idle: bool
@@ -284,22 +242,11 @@ class AskAgain:
             return True
         if not is_idle:
             return False
-        if page.is_early and not self.asked.get(known):
+        if page.is_early and not self.asked.was_final(known):
             template = await self._template(known)
             if template is not None and template.learnt >= ENOUGH:
                 return True
         return original.state == "unconfirmed" and self.dropped.is_visited(original.url)
-
-    def _request_again(self, request: Request, urls: list[str], final: list[str]) -> None:
-        meta = {name: value for name, value in request.meta.items() if name != "retry_times"}
-        meta[ASKED_AGAIN] = urls, final
-        engine = self._crawler.engine if self._crawler is not None else None
-        if engine is None or engine.spider is None:
-            self.missed.update(urls)
-            return
-        for _ in urls:
-            self._count("dedup/asked_again")
-        engine.crawl(request.replace(meta=meta, dont_filter=True))
 
     async def log_end(self, *, goes_on: bool) -> None:
         """Log which pages were requested again and which could not be.
@@ -310,32 +257,23 @@ class AskAgain:
             await asyncio.wait([self._settling])
         if not goes_on:
             await self._give_up()
-        self.missed -= self.asked.keys() - self._awaited.keys()
-        for _ in self.missed:
-            self._count("dedup/not_asked_again")
+        self.asked.tell_end()
         for _ in range(self.dropped.forgotten):
             self._count("dedup/not_remembered")
-        tell_asked(len(self.asked), self.kept)
-        tell_missed(self.missed)
         tell_forgotten(self.dropped.forgotten, self.dropped.most)
 
     async def _give_up(self) -> None:
         """Note the remembered pages whose text is in no kept page."""
-        pages = {**self._awaited, **self.dropped.take_pages()}
+        pages = {**self.asked.awaited, **self.dropped.take_pages()}
         if not pages:
             return
         try:
             found = await self._find_originals(pages, is_idle=True)
         except DedupError:
-            self.missed |= pages.keys()
+            self.asked.missed |= pages.keys()
             return
         for known, page in pages.items():
             page = page._replace(is_early=False)
             is_needed = await self._is_needed(known, page, found[known], is_idle=True)
-            if is_needed and not self._is_settled(page):
-                self.missed.add(known)
-
-
-def is_asked_again(request: Any) -> bool:
-    """Whether a request is a repetition for a page that was dropped."""
-    return request is not None and ASKED_AGAIN in request.meta
+            if is_needed and not self.asked.is_settled(page):
+                self.asked.missed.add(known)

@@ -112,7 +112,7 @@ class Course:
         identity, hashed = self._config.identity, hash_text(text)
         known, is_copy = identity(verdict.url), verdict.standing in _COPIES
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
-        self.again.note_decision(known, hashed, original if is_copy and original else known)
+        self.again.asked.note_decision(known, hashed, original if is_copy and original else known)
         if not is_copy:
             self.again.dropped.note_kept(known)
         reason = drop_reason(verdict, self._config.drop)

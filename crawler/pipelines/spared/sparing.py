@@ -14,7 +14,7 @@ from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.verdict import Kind
 from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
-from ..crawl.again import is_asked_again
+from ..crawl.asked_pages import is_asked_again
 from ..crawl.memory import hash_text
 from .left_requests import Left, Why
 from .novelty import NOWHERE, Found, hash_outline, page_number
