@@ -30,7 +30,8 @@ from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
-from crawler.pipelines.spared.sparing import CHECKS, FOUND_ON, Spared, Sparing
+from crawler.pipelines.spared.spared_requests import CHECKS, FOUND_ON
+from crawler.pipelines.spared.sparing import Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import crawl, prose

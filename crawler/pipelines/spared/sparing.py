@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
@@ -16,12 +16,12 @@ from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
 from ..crawl.asked_pages import is_asked_again
 from ..crawl.memory import hash_text
-from .left_requests import Left, Why
-from .novelty import NOWHERE, Found, hash_outline, page_number
+from .novelty import hash_outline, page_number
 from .paused import PausedSites
 from .site_exchange import SeenPage
 from .site_keys import VARIANT, SiteKeys
 from .sites import Sites
+from .spared_requests import CHECKS, FOUND_ON, SparedRequests, read_found_on
 from .tally import Tally
 from .turns import Turns
 from .visits import Visit
@@ -36,14 +36,8 @@ if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
     from ...dedup.verdict import Verdict
-    from .site_course import SiteCourse
 
 logger = logging.getLogger(__name__)
-
-FOUND_ON: Final = "dedup_found_on"
-"""Key in the meta of a request that may be spared: the page that it was found on."""
-CHECKS: Final = "dedup_checks"
-"""Key in the meta of a request that is made to see whether rules still hold."""
 
 _LATER: Final = -1000  # added to the priority of what may be a copy
 
@@ -84,12 +78,12 @@ class Sparing:
         self._crawler = crawler
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._turns = Turns()
-        self._made: set[str] = set()  # URLs of requests that were left and made after all
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
         self.tally = Tally(crawler.stats)
         self._keys = SiteKeys(crawler)
-        self._sites = Sites(config, self.tally, self._make)
+        self._spared = SparedRequests(crawler, self.tally)
+        self._sites = Sites(config, self.tally, self._spared.make)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self | None:
@@ -162,7 +156,7 @@ class Sparing:
             names = site.find_reasons(parts)
             # Without rules, and once it was requested, it is a matter of the dupefilter.
             if names and not site.rules.is_requested(parts):
-                self._leave(site, parts.site, request, names)
+                self._spared.leave(site, request, names)
                 return None
         if not is_first:
             request.priority += _LATER - familiarity
@@ -191,7 +185,7 @@ class Sparing:
             site.rules.note_request(parts)
             return
         await self._sites.hear_others(parts.site)
-        found_on = Found(*request.meta[FOUND_ON])
+        found_on = read_found_on(request)
         checks = request.meta.get(CHECKS, False)
         place = self._turns.take_place(request.priority)
         while True:
@@ -201,11 +195,10 @@ class Sparing:
             await self._turns.wait(place)
             await self._sites.hear_others()
         if decision.left is None:
-            if (left := site.left.discard(request.url)) is not None:
-                self.tally.count_request(left.reasons, -1)
+            self._spared.note_made(site, request.url)
             return
         queued = request.replace(dont_filter=True)  # the dupefilter knows it
-        self._leave(site, parts.site, queued, decision.left)
+        self._spared.leave(site, queued, decision.left)
         raise Spared(f"{request.url} would be a copy: {' '.join(decision.left)}")
 
     def note_response(self, request: Request, response: Response) -> None:
@@ -216,21 +209,10 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
-        self._made.discard(request.url)
+        self._spared.take_made(request.url)
         with self._failures.passing(request):
             self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
         self._turns.begin()
-
-    def _leave(
-        self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
-    ) -> None:
-        unheeded = site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
-        self.tally.count_request(reasons)
-        if unheeded is not None:
-            self.tally.count_request(unheeded.reasons, -1)
-        if reasons == (Why.FRUITLESS,) and not site.is_told:
-            site.is_told = True
-            self.tally.tell_fruitless(name, site.novelty.barren)
 
     # What came
 
@@ -256,33 +238,16 @@ class Sparing:
         request = response.request
         if visit.is_page and visit.cluster is not None and _gets_page(request):
             visit.is_seen = True
-            found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
-            self._sites.note_page(
-                SeenPage(self._keys.find_key(request), response.url, found_on, visit)
-            )
+            key, found_on = self._keys.find_key(request), read_found_on(request)
+            self._sites.note_page(SeenPage(key, response.url, found_on, visit))
             if visit.asks_for:
-                self._ask_again(request.replace(url=visit.asks_for))
+                self._spared.fetch_again(request, visit.asks_for)
         self.land(request)
-
-    def _make(self, back: list[Left], **meta: bool) -> None:
-        """Make requests that were left before."""
-        engine: Any = self._crawler.engine
-        for one in back:
-            self.tally.count_request(one.reasons, -1)
-            self._made.add(one.request.url)
-            engine.crawl(one.request.replace(meta={**one.request.meta, **meta}))
-
-    def _ask_again(self, request: Request) -> None:
-        engine: Any = self._crawler.engine
-        meta = {**request.meta, CHECKS: True}
-        engine.crawl(request.replace(dont_filter=True, priority=1, meta=meta))
 
     def make_left(self, url: str) -> bool:
         """Make the request for a URL after all; returns whether it is made, once for each."""
-        self._make(self._sites.take_left(url), **{CHECKS: True})
-        is_made = url in self._made
-        self._made.discard(url)
-        return is_made
+        self._spared.make(self._sites.take_left(url), checks=True)
+        return self._spared.take_made(url)
 
     def _redirected(self, request: Request) -> None:
         for url in request.meta.get("redirect_urls", ())[-1:]:
@@ -302,7 +267,7 @@ class Sparing:
         self._sites.exchange.start(self._sites.hear_others())  # other processes may go on
         checks = self._sites.take_checks()
         if checks:
-            self._make(checks, **{CHECKS: True})
+            self._spared.make(checks, checks=True)
             raise DontCloseSpider
 
     def _closed(self, reason: str) -> None:
