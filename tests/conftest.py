@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import gc
 import importlib.util
-import os
 import random
 import shutil
 import signal
@@ -337,7 +336,7 @@ def index_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this package, built by the first of the workers that asks for it."""
+    """The wheel of this package, built by the first of the processes that asks for it."""
     with shared_folder(tmp_path_factory, "wheel") as folder:
         return next(folder.glob("*.whl"), None) or build_wheel(folder)
 
@@ -352,9 +351,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @contextmanager
 def shared_folder(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
-    """A folder of all workers, which they enter one at a time."""
-    own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    """A folder of all processes of a run, which they enter one at a time."""
+    folder = factory.getbasetemp() / name
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -35,11 +35,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     turns, ending = os.pipe()
     os.write(ending, b"".join(map(_TURN.pack, range(len(files)))))
     os.close(ending)
+    session.config._tmp_path_factory.getbasetemp()  # or each process makes one of its own
     fork = multiprocessing.get_context("fork")
     running = {}
     for _ in range(options.processes):
         receiver, sender = fork.Pipe(duplex=False)
-        process = fork.Process(target=_run, args=(session, _take(files, turns), sender))
+        process = fork.Process(target=_run_tests, args=(session, _take_tests(files, turns), sender))
         process.start()
         running[receiver] = process
         sender.close()
@@ -57,7 +58,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-def _take(files: list[list[pytest.Item]], turns: int) -> Iterator[pytest.Item]:
+def _take_tests(files: list[list[pytest.Item]], turns: int) -> Iterator[pytest.Item]:
     """The tests of the files whose turn comes while this process is free."""
     while turn := os.read(turns, _TURN.size):
         yield from files[_TURN.unpack(turn)[0]]
@@ -100,7 +101,7 @@ class _Teller:
         self._sender.send(hook.pytest_report_to_serializable(config=self._config, report=report))
 
 
-def _run(session: pytest.Session, items: Iterator[pytest.Item], sender: Connection) -> None:
+def _run_tests(session: pytest.Session, items: Iterator[pytest.Item], sender: Connection) -> None:
     """Run tests, in a process of their own, to the end of what was set up for them."""
     if prctl := getattr(ctypes.CDLL(None), "prctl", None):  # of Linux
         prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the first process
