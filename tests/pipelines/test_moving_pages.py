@@ -122,10 +122,10 @@ def test_urls_of_several_parts_are_fetched_again_once() -> None:
         return moving.note_text(url, pages, text, new=100, enough=8)
 
     asked = [note(f"/3/k{number}v") for number in range(8)][-1]
-    while asked and not moving.has_found:
+    while asked and not moving.knows_any:
         assert not any(note(f"/3/k{number}v") for number in range(100, 120))
         asked = note(asked)
-    assert moving.has_found
+    assert moving.knows_any
     assert next(fetches) == 8 + 4 * 21
 
 

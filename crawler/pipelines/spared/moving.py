@@ -82,7 +82,7 @@ class MovingPages:
         self._tried = 0  # pages, without those that move
 
     @property
-    def has_found(self) -> bool:
+    def knows_any(self) -> bool:
         """Whether any page is known to move."""
         return bool(self._moving)
 

@@ -85,7 +85,7 @@ class SiteCourse:
             checks = True
         self._give_up_old_flights()
         is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
-        if self._moving.has_found:  # each waiting request is judged again after each page
+        if self._moving.knows_any:  # each waiting request is judged again after each page
             is_suspect |= self._moving.find(self.rules.list_pages_of(parts)) is not None
         depth = self.novelty.find_depth(found_on)
         is_vain = self.novelty.is_vain(parts.kind)
