@@ -95,8 +95,8 @@ def test_what_kind_of_page_it_is() -> None:
 def test_hostile_pages(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     """Also where there is very much of something.
 
-    Nor have their trees many attributes: what libxml2 compares them with, each with all before it
-    in its tag, is bounded in all.
+    Their trees have few attributes: libxml2 compares each with all before it in its tag, and the
+    number of these comparisons is bounded.
     """
     trees: list[Any] = []
 
