@@ -40,7 +40,7 @@ from crawler.offline.corpus_job import Corpus
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.known import open_export
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_pages import PageReader, pages_of
+from crawler.offline.records.input_pages import Page, PageReader, pages_of
 from crawler.offline.records.input_records import list_input
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
@@ -129,6 +129,15 @@ def duplicates(out: Path) -> dict[str, tuple[Any, ...]]:
     return {row["url"]: tuple(row[name] for name in names) for row in rows}
 
 
+def copies_in(said: list[Verdict]) -> dict[str, tuple[Any, ...]]:
+    """What verdicts say of each copy, as `duplicates` reads it of a job."""
+    return {
+        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
+        for one in said
+        if one.duplicate_of is not None
+    }
+
+
 def contained(out: Path) -> set[tuple[Any, ...]]:
     """The pages that a longer one contains, that one, and the share."""
     rows = rows_in(out / "contained")
@@ -148,6 +157,13 @@ def named_in(said: list[Verdict]) -> set[tuple[Any, ...]]:
             *((one.url, other.url, other.share) for other in one.contained_in or ()),
         )
     }
+
+
+def run_command(words: list[str], config: DedupConfig) -> Result:
+    """Run the command with these words in this process."""
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    return cli.run_job(parser.parse_args(words), config, submitted=True)
 
 
 def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
@@ -187,11 +203,7 @@ def test_the_same_pages_get_the_same_verdicts(
     tmp_path, patterns, result = done
     pages = [page for page in pages_in(patterns[:-1]) if page[0] != AGAIN]
     said = verdicts(redis_url, pages)
-    expected = {
-        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
-        for one in said
-        if one.duplicate_of is not None
-    }
+    expected = copies_in(said)
     assert duplicates(tmp_path / "out") == expected
     assert contained(tmp_path / "out") == named_in(said)
     kinds = [str(one.kind) for one in said]
@@ -280,11 +292,9 @@ def test_what_java_refuses(
 
     monkeypatch.setattr(Corpus, "run", refused)
     path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
-    parser = argparse.ArgumentParser()
-    cli.add_arguments(parser)
-    words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
+    words = [str(path), "-o", str(tmp_path / "out")]
     with pytest.raises(InputError, match=f"^Spark gave up: {REFUSED}"):
-        cli.run_job(words, CONFIG, submitted=True)
+        run_command(words, CONFIG)
 
 
 def test_an_address_that_comes_again(done: Done) -> None:
@@ -390,6 +400,30 @@ def headed() -> list[dict[str, str]]:
     ]
 
 
+async def export_known(
+    config: DedupConfig, known: list[tuple[str, str]], gone: str, path: Path
+) -> list[Verdict]:
+    """Check pages, one of which is gone then, and export the index."""
+    async with DuplicateIndex.open(config) as index:
+        said = await index.check_many(known)
+        assert await index.gone(gone)
+        await export_index(index, path)
+        return said
+
+
+async def check_others(
+    config: DedupConfig, texts: list[tuple[str, str]], pages: list[Page]
+) -> list[Verdict]:
+    """Check texts, and then pages with what is known of their sites."""
+    async with DuplicateIndex.open(config) as index:
+        said = await index.check_many(texts)
+        for one in pages:
+            names = ("whole", "heading", "own_words", "learnt")
+            values = {name: getattr(one, name) for name in names}
+            said.append(await index.check(one.url, one.text, **values))
+        return said
+
+
 def test_pages_of_an_index_come_before_those_of_a_corpus(
     spark: SparkSession, tmp_path: Path, redis_url: str
 ) -> None:
@@ -407,20 +441,8 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     path.write_text("".join(json.dumps(line) + "\n" for line in headed()))
     (piece,) = cut_pieces(local_files(str(path)), 1 << 40)
     pages = [one.page.settled() for one in pages_of(piece, PageReader(config)) if one.page]
-
-    async def check() -> tuple[list[Verdict], list[Verdict]]:
-        async with DuplicateIndex.open(config) as index:
-            before = await index.check_many(known)
-            assert await index.gone(gone)
-            await export_index(index, export)
-            said = await index.check_many(rows[1::2])
-            for one in pages:
-                names = ("whole", "heading", "own_words", "learnt")
-                values = {name: getattr(one, name) for name in names}
-                said.append(await index.check(one.url, one.text, **values))
-            return before, said
-
-    before, said = asyncio.run(check())
+    before = asyncio.run(export_known(config, known, gone, export))
+    said = asyncio.run(check_others(config, rows[1::2], pages))
     again = next(
         page
         for page, one in zip(known, before, strict=True)
@@ -428,14 +450,8 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     )
     path.write_bytes(corpora.json_lines([*rows[1::2], again]) + path.read_bytes())
     words = [str(path), "-o", str(tmp_path / "out"), "--index", str(export)]
-    parser = argparse.ArgumentParser()
-    cli.add_arguments(parser)
-    result = cli.run_job(parser.parse_args(words), config, submitted=True)
-    expected = {
-        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
-        for one in said
-        if one.duplicate_of is not None
-    }
+    result = run_command(words, config)
+    expected = copies_in(said)
     found = duplicates(tmp_path / "out")
     assert found.pop(again[0]) == ("unchanged", again[0], 1.0, 1.0, 1.0)
     assert found == expected
@@ -452,7 +468,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     assert all((piece is None) == (url in urls) for url, piece in named.items())
 
     with pytest.raises(InputError, match=r"other .*--index"):
-        cli.run_job(parser.parse_args(words[:3]), config, submitted=True)
+        run_command(words[:3], config)
     other = DedupConfig(threshold=0.7, shingle_size=4)
     with pytest.raises(ParameterMismatch, match=r"shingle_size: .*threshold: index 0.8, settings"):
         open_export(export, other)
@@ -460,11 +476,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     with pytest.raises(
         InputError, match=r"^Spark gave up: .*index.jsonl.gz' ends within the block"
     ):
-        cli.run_job(
-            parser.parse_args([*words[:2], str(tmp_path / "new"), *words[3:]]),
-            config,
-            submitted=True,
-        )
+        run_command([*words[:2], str(tmp_path / "new"), *words[3:]], config)
     with pytest.raises(InputError, match="looks like JSON lines"):
         open_export(path, config)
 
@@ -520,11 +532,9 @@ def test_an_extractor_without_a_name(spark: SparkSession, extractor: Any, name: 
 def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     """For input and for output: what lacks is named, and where it says how to get it."""
     path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
-    parser = argparse.ArgumentParser()
-    cli.add_arguments(parser)
     for words in (["s3a://b/a.jsonl", "-o", str(tmp_path)], [str(path), "-o", "s3a://b/out"]):
         with pytest.raises(InputError, match=r": Class \S+S3A\S+ not found.*/howto/corpus\.md$"):
-            cli.run_job(parser.parse_args(words), CONFIG, submitted=True)
+            run_command(words, CONFIG)
     with pytest.raises(InputError, match=r"unheard-of://b/a.*: No FileSystem for scheme"):
         find_files(spark, ["unheard-of://b/a.jsonl"])
 
@@ -613,8 +623,6 @@ def test_a_job_that_was_killed_goes_on(
     for name in ("duplicates", "clusters", "contained", "kept", "work/kept"):
         shutil.rmtree(out / name)
     same = [*done.patterns, "-o", str(out), "--cluster-size"]
-    parser = argparse.ArgumentParser()
-    cli.add_arguments(parser)
 
     def watch() -> None:
         wait_until((out / "contained" / "_temporary").exists)
@@ -625,7 +633,7 @@ def test_a_job_that_was_killed_goes_on(
     with pytest.raises(
         InputError, match=r"^Spark's Java ended, as if killed .* start the job again"
     ):
-        cli.run_job(parser.parse_args(same), CONFIG, submitted=True)
+        run_command(same, CONFIG)
     watching.join()
     steps = capsys.readouterr().err
     assert re.findall(r"(\w+): [\d.]+ s", steps) == ["duplicates", "clusters"]
@@ -679,8 +687,6 @@ def test_a_java_that_dies_in_the_middle_of_a_word(
     monkeypatch.setattr(session, "start_session", lambda *words: spark)
     monkeypatch.setattr(Corpus, "run", dies)
     path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
-    parser = argparse.ArgumentParser()
-    cli.add_arguments(parser)
-    words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
+    words = [str(path), "-o", str(tmp_path / "out")]
     with pytest.raises(InputError, match=r"^Spark's Java ended"):
-        cli.run_job(words, CONFIG, submitted=True)
+        run_command(words, CONFIG)
