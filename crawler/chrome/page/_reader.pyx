@@ -4,6 +4,7 @@
 Both find the same in a page, which a test compares; what is done and why stands there.
 """
 
+from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc

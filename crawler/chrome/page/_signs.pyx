@@ -4,6 +4,7 @@
 In a crawl of many sites, most class names are new.  A test compares the results of both.
 """
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
@@ -95,12 +96,12 @@ cdef class Words:
         return found
 
     def mean_values(self, list attributes not None):
-        found = np.empty(len(attributes))
-        cdef double[::1] mean_of = found
+        cdef bytearray found = bytearray(len(attributes) * sizeof(double))
+        cdef double* mean_of = <double*>PyByteArray_AS_STRING(found)
         cdef Py_ssize_t at
-        for at in range(mean_of.shape[0]):
+        for at in range(len(attributes)):
             mean_of[at] = self.mean(attributes[at])
-        return found
+        return np.frombuffer(found)
 
     cdef double mean(self, str names) except? -1:
         cdef bytes text = names.encode("utf-8", "replace")

@@ -22,11 +22,8 @@ cdef class Column:
         return 0
 
     cdef object array(self):
-        found = np.empty(self.size, np.int64)
-        cdef int64_t[::1] view = found
-        if self.size:
-            memcpy(&view[0], self.values, self.size * sizeof(int64_t))
-        return found
+        cdef Py_ssize_t size = self.size * sizeof(int64_t)
+        return np.frombuffer(PyByteArray_FromStringAndSize(<char*>self.values, size), np.int64)
 
 
 cdef class Text:
