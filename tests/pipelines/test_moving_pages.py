@@ -143,6 +143,19 @@ def test_a_trial_that_fails_is_no_obstacle() -> None:
     assert note(9, {2: VOLATILE}) == asked
 
 
+@pytest.mark.parametrize("paths", ["abcdefga", "aaabcdefgha"])
+def test_a_url_that_a_spider_fetches_again_begins_no_trial(paths: str) -> None:
+    """It would end at once, as that URL has just come."""
+    moving, fetches = MovingPages(), itertools.count()
+    for path in (*paths, "x", "y"):
+        url = f"/{path}"
+        while url:
+            asked = moving.note_text(url, {1: ""}, prose(next(fetches)), new=100, enough=8)
+            moving.give_up(url)  # what has come is not under way any more
+            url = asked
+    assert moving.knows_any
+
+
 def test_an_outage_with_a_number_moves_no_longer_than_it_lasts() -> None:
     """Each answer is another one, but a page that comes later has nothing of them."""
     moving, fetches = MovingPages(), itertools.count()

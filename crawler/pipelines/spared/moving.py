@@ -142,6 +142,8 @@ class MovingPages:
         """Note a text of a page; returns whether it is time to try it."""
         watch = self._watches.pop(page, None) or _Watch()
         self._watches[page] = watch  # the latest last
+        if url in watch.urls:  # by the spider's own will: it says nothing of new URLs
+            return False
         if len(self._watches) > _MOST:
             del self._watches[next(iter(self._watches))]
         watch.texts += 1
