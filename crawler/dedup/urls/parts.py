@@ -34,6 +34,9 @@ FEATURES: Final = frozenset(
 )
 """All features except arguments, which are called ``?NAME`` or ``;NAME``."""
 
+Features = tuple[tuple[str, str], ...]
+"""Names and values of features."""
+
 
 class UrlKind(NamedTuple):
     """The kind of a URL, which the pages of one script share, or numbered pages of one series.
@@ -61,7 +64,7 @@ class UrlParts(NamedTuple):
 
     site: str
     skeleton: str
-    features: tuple[tuple[str, str], ...]
+    features: Features
     kind: UrlKind
 
     def list_differences(self, other: UrlParts) -> list[str]:

@@ -126,11 +126,13 @@ class UrlJudge:
         return self._volatile.has_ripe and self._volatile.is_ripe(self._list_holes(parts))
 
     def _list_holes(self, parts: UrlParts) -> Iterator[Hole]:
-        features = [
-            (name, value)
-            for name, value in parts.features
-            if name not in self.rules or not self._covers(name, value, parts)
-        ]
+        features = parts.features
+        if self.rules:
+            features = tuple(
+                (name, value)
+                for name, value in features
+                if name not in self.rules or not self._covers(name, value, parts)
+            )
         folders = dict(parts.features).get(PREFIX, "").split("/")[1:]
         for hole in self._volatile.list_holes(parts, features):
             first = hole.value.partition("/")[0]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
-from .parts import PREFIX, UrlParts
+from .parts import PREFIX, Features, UrlParts
 
 VOLATILE: Final = "volatile"
 """The name of this feature among those of a URL."""
@@ -110,9 +110,8 @@ class VolatileParts:
         """Whether it is likely that parts of this site's URLs are volatile: several seemed so."""
         return len(self._ripe) >= _ENOUGH
 
-    def list_holes(self, parts: UrlParts, features: Iterable[tuple[str, str]]) -> Iterator[Hole]:
-        """The parts of a URL that may be volatile; `features` are those that may matter."""
-        known = tuple(features)
+    def list_holes(self, parts: UrlParts, known: Features) -> Iterator[Hole]:
+        """The parts of a URL that may be volatile; `known` are the features that may matter."""
         rest = [one for one in known if one[0] not in (PREFIX, "session")]
         new = {name for name, _ in rest if name[0] in "?;" and name not in self._names}
         if new:
@@ -264,9 +263,7 @@ class VolatileParts:
         self._values.clear()
 
 
-def _list_segments(
-    parts: UrlParts, features: tuple[tuple[str, str], ...]
-) -> tuple[list[str], list[str]]:
+def _list_segments(parts: UrlParts, features: Features) -> tuple[list[str], list[str]]:
     """The segments of a URL's path, and the same with ``*`` for sessions under a rule."""
     given = dict(parts.features)
     shown = f"{given.get(PREFIX, '')}/{parts.skeleton}".split("/")[1:]
@@ -277,7 +274,7 @@ def _list_segments(
 
 
 @lru_cache(maxsize=1024)  # as in split_url
-def _list_path_holes(parts: UrlParts, features: tuple[tuple[str, str], ...]) -> tuple[Hole, ...]:
+def _list_path_holes(parts: UrlParts, features: Features) -> tuple[Hole, ...]:
     """The parts of a URL's path that may be volatile."""
     rest = [one for one in features if one[0] not in (PREFIX, "session")]
     return tuple(

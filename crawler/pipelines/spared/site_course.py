@@ -103,11 +103,11 @@ class SiteCourse:
                 return WAITS
         if is_suspect and not checks and self._awaits_twin(parts):
             return WAITS
-        trials = sum(1 for one in self._flights.values() if one.is_trial)
-        if is_suspect and trials >= self._trials:
+        if is_suspect and self._count_trials() >= self._trials:
             return WAITS
         self.rules.note_request(parts, found_on.page)
         is_trial = is_suspect or checks
+        self._flights.pop(url, None)
         self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
         return MADE
 
@@ -119,6 +119,9 @@ class SiteCourse:
         if not self.rules.rules:  # hundreds may be under way
             return False
         return any(self.rules.would_spare(parts, one.parts) for one in self._flights.values())
+
+    def _count_trials(self) -> int:
+        return sum(1 for one in self._flights.values() if one.is_trial)
 
     def find_reasons(self, parts: UrlParts) -> tuple[str, ...] | None:
         """The rules by which a request is not even queued; None if it may be made."""
@@ -133,8 +136,11 @@ class SiteCourse:
 
     def _give_up_old_flights(self) -> None:
         """Wait no more for requests of which nothing was heard, whatever became of them."""
-        oldest = time.monotonic() - _LONGEST_FLIGHT
-        for url in [url for url, one in self._flights.items() if one.started < oldest]:
+        latest = time.monotonic() - _LONGEST_FLIGHT
+        while self._flights:
+            url = next(iter(self._flights))  # the oldest
+            if self._flights[url].started >= latest:
+                break
             del self._flights[url]
 
     def note_landed(self, url: str | None = None) -> None:
