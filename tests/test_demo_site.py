@@ -7,12 +7,16 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -267,3 +271,19 @@ def test_a_site_that_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
     assert run.stderr.count("No start page could be fetched: http://localhost:9/") == 1
     assert "Traceback" not in run.stderr
     assert re.search(r"no answer +1\b", run.stderr)
+
+
+@pytest.mark.parametrize("words", [b"GET / HTTP/1.1\r\n\r\n", b"GET /"])
+def test_a_client_that_resets_its_connection_is_no_error(
+    words: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a crawl does that is cut short: the next page of it would be read from that connection."""
+    with DemoSite() as site:
+        address = urlsplit(next(iter(site.urls.values())))
+        threads = threading.active_count()
+        with socket.create_connection((address.hostname, address.port)) as client:
+            client.sendall(words)
+            wait_until(lambda: threading.active_count() > threads)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        wait_until(lambda: threading.active_count() == threads)
+    assert not capsys.readouterr().err

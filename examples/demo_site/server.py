@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -108,6 +108,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.host = host
         super().__init__(*args)  # type: ignore[arg-type]
 
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # the client had read enough
+            super().handle()
+
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         self.site.seen.append((self.host, path))
@@ -118,10 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        try:
-            self.wfile.write(body)
-        except ConnectionError:
-            self.close_connection = True  # the client had read enough
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing: the crawler has its own log."""

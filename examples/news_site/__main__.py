@@ -143,6 +143,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.served = served
         super().__init__(*args)  # type: ignore[arg-type]
 
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # the client had read enough
+            super().handle()
+
     def do_GET(self) -> None:
         html = self.served.get(self.path)
         body = (html or "<h1>Not found</h1>").encode()
@@ -150,8 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        with suppress(ConnectionError):
-            self.wfile.write(body)
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing: the crawler has its own log."""
