@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
-from .template.naming import BEGINNING, PER_WORD, heading_of, names, title_parts
+from .template.naming import BEGINNING, PER_WORD, heading_of, line_hashes, names, title_parts
 from .template.pairs import OwnBlocks, Pairs, lesson, pair_hashes, text_hash
 
 SAID: Final = tuple(
@@ -236,6 +236,11 @@ class MainText:
     def names(self) -> tuple[int, int, int]:
         """Hashes of the page's title and headings: without digits, with digits, and longer."""
         return names(self._flat, self.title, self._shared)
+
+    @property
+    def lines(self) -> list[int]:
+        """Hashes of the page's first short lines, kept or cut, without links."""
+        return line_hashes(self._flat)
 
     @property
     def beginning(self) -> int:

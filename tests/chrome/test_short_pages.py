@@ -257,6 +257,21 @@ def test_pages_of_one_name_whose_text_stands_below_a_note() -> None:
         assert word in main.heading
 
 
+def test_records_of_one_name_whose_facts_look_like_a_menu() -> None:
+    """Beside a note they are cut, so all texts are equal until three lines tell the pages apart."""
+    note = NOTE.replace(". ", ".</p><p>")
+    page = (
+        "<title>Object</title><table><tr><td>{0}</td><td><dl><dt>Inventory<dd>{1}<dt>Date"
+        "<dd>{2}.5.1987<dt>Name<dd>{3}<dt>Material<dd>{4}<dt>Height<dd>12</dl></td></tr></table>"
+    )
+    lines = [(note, 100 + n, n, f"{word} box", f"{word} wood") for n, word in enumerate(WORDS, 10)]
+    found = crawl([page.format(*line) for line in lines])
+    for line, main in list(zip(lines, found, strict=True))[8:]:
+        assert line[3] in main.text
+        assert line[4] in main.text
+        assert "qualified person" not in main.text
+
+
 def test_versions_of_a_page_that_differ_in_a_line_stay_alike() -> None:
     """A quotation below it, another at each visit, is no record of a database."""
     note = NOTE.replace(". ", ".</p><p>")

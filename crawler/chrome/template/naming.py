@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat, Ints
 from ..page.signs import BIT
-from .pairs import FACTS, KEPT, block_hash, text_hash
+from .pairs import FACTS, KEPT, PROSE, block_hash, text_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
@@ -23,6 +24,7 @@ _READ: Final = 300  # characters
 BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
 _FIRST: Final = 3  # blocks, of which one is seldom only a date and another only a name
+_LINES: Final = 64  # short lines of a page
 _WELL_LEARNT: Final = 8  # contents, as in dedup/candidates.py
 PER_WORD: Final = 2.5  # characters in links, for each word, from which on a block is links
 # Flag in front of the 32 bits of a part that titles of a site share; and its form among workers.
@@ -218,7 +220,7 @@ def names(flat: Flat, title: str, shared: NDArray[np.bool_] | None = None) -> tu
     as a note above, is left out if several blocks remain: one may change in versions of a page.
     """
     found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
-    plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
+    plain = _plain_blocks(flat)
     others = _first_besides(found, plain)
     if shared is not None and len(own := _first_besides(found, plain & ~shared)) >= FACTS:
         others = own
@@ -229,6 +231,19 @@ def names(flat: Flat, title: str, shared: NDArray[np.bool_] | None = None) -> tu
     name = "\n".join([title[:_READ], *(flat.texts[at][:BEGINNING] for at in numbers[:_MOST])])
     beginning = "\n".join(flat.texts[at][:BEGINNING] for at in others[:_MOST])
     return block_hash(name), text_hash(name), block_hash(f"{name}\n{beginning}")
+
+
+def line_hashes(flat: Flat) -> list[int]:
+    """Return 16-bit hashes of a page's first short lines; digits count. Facts are short lines."""
+    texts = map(flat.texts.__getitem__, np.flatnonzero(_plain_blocks(flat)).tolist())
+    short = islice((text for text in texts if len(text) < PROSE), _LINES)
+    return [text_hash(text) & 0xFFFF for text in short]
+
+
+def _plain_blocks(flat: Flat) -> NDArray[np.bool_]:
+    """Return which blocks are visible text, outside menus and footers, and no links."""
+    found: NDArray[np.bool_] = flat.signs[flat.around] & _NEVER == 0
+    return found & (flat.linked < PER_WORD * flat.words)
 
 
 def _first_besides(headings: list[int], blocks: NDArray[np.bool_]) -> list[int]:

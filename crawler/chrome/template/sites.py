@@ -31,6 +31,7 @@ class Lesson(NamedTuple):
     page: int | None
     names: tuple[int, int, int]
     beginning: int
+    lines: list[int]
 
 
 class SharedTemplate:
@@ -62,7 +63,9 @@ class SharedTemplate:
         """Learn from a page; from each URL only once. Returns the lesson."""
         page = None if url is None else text_hash(url)
         whole = text_hash(content.whole)
-        lesson = Lesson(content.hashes(), whole, page, content.names, content.beginning)
+        lesson = Lesson(
+            content.hashes(), whole, page, content.names, content.beginning, content.lines
+        )
         self.learn(lesson)
         return lesson
 

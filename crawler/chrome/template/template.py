@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Self
 
 import numpy as np
@@ -140,6 +141,8 @@ LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins 
 KEPT_SHARE: Final = 0.8
 NAMED_SHARE: Final = 0.5  # of a site's contents have names of their own: then they are no versions
 LEAST_LISTED: Final = 3  # other pages on which a list of links is kept
+LEAST_FACTS: Final = 3  # lines; two may be a date and a counter, as on versions of a page
+MAX_LINES: Final = 32  # that may be facts; of a name's first page more are known
 MAX_PAIRS: Final = 4096  # that came twice
 MAX_ONCE: Final = 8192
 MAX_CONTENTS: Final = 1024
@@ -209,6 +212,7 @@ class SiteTemplate:
         self._begun = Recent(MAX_CONTENTS)
         self._titled = 0
         self._exact: dict[int, int] = {}
+        self._lines: dict[int, array[int]] = {}
         self._pages = Recent(MAX_WATCHED)
         self._once = Recent(MAX_ONCE)
         self._counts = PairCounts(max_pairs)
@@ -220,23 +224,18 @@ class SiteTemplate:
         page: int | None = None,
         names: tuple[int, int, int] | None = None,
         beginning: int | None = None,
+        lines: Sequence[int] = (),
     ) -> None:
         """Count the pairs of a page, as `MainText.hashes` returns them, once for each text.
 
         `content` is a hash of the page's main text and `page` one of its URL.  `names` are hashes
         of its title and headings, and `beginning` one of its first paragraph, if known.  If another
-        page has exactly the same name, the beginning of the text is used instead.  Of texts with
-        the same beginning, only the first counts for titles: copies of an article have its headline
-        in their titles.
+        page has exactly the same name, the beginning of the text is used instead, and if one with a
+        name like it has not the same `lines`, those that it lacks.  Of texts with the same
+        beginning, only the first counts for titles: copies of an article have its headline in their
+        titles.
         """
-        name = None
-        if names is not None:
-            name, exact, longer = names
-            name = longer if self._exact.get(exact, longer) != longer else name
-            self._exact.pop(exact, None)
-            self._exact[exact] = longer
-            if len(self._exact) > MAX_SAME:
-                del self._exact[next(iter(self._exact))]
+        name = None if names is None else self._tell_apart(names, lines)
         # A note or dialog may be taken for the text of many pages, so their names count, too.
         if self._seen.add_one(content if name is None else hash((content, name))):
             return
@@ -251,6 +250,23 @@ class SiteTemplate:
         numbers = np.fromiter(pairs, np.uint64, len(pairs))
         kept = np.fromiter(pairs.values(), np.bool_, len(pairs))
         self._counts.count(numbers | kept * np.uint64(KEPT), self._once.add(numbers))
+
+    def _tell_apart(self, names: tuple[int, int, int], lines: Sequence[int]) -> int:
+        """Return a name for a page that pages of another text do not have."""
+        name, exact, longer = names
+        known = self._lines.pop(name, None) or array("H", lines)
+        self._lines[name] = known
+        missing = set(known)
+        others = [line for line in lines[:MAX_LINES] if line not in missing][:LEAST_FACTS]
+        if self._exact.pop(exact, longer) != longer:
+            name = longer
+        elif len(others) == LEAST_FACTS:
+            name = hash((name, *others))
+        self._exact[exact] = longer
+        for table in (self._exact, self._lines):
+            if len(table) > MAX_SAME:
+                del table[next(iter(table))]
+        return name
 
     def known(self) -> Known:
         """Return the hashes of the pairs that are chrome; those of main text have `KEPT` set."""

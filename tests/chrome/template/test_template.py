@@ -120,7 +120,14 @@ def test_a_large_host_takes_little_memory() -> None:
             pairs = {7: False} | dict.fromkeys(draw.sample(again, 50), page % 2 > 0)
             pairs |= {draw.getrandbits(32): False for _ in range(50)}
             number = 1 << 60 | page
-            template._own.observe(pairs, number, number, (number, number, number), number)
+            template._own.observe(
+                pairs,
+                number,
+                number,
+                (number, number, number),
+                number,
+                draw.sample(range(1 << 16), 64),
+            )
         used = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
