@@ -483,6 +483,23 @@ async def test_pages_of_one_name_below_a_note_are_kept(web: Web, run: Any) -> No
     assert stats.get("dedup/asked_again", 0) <= 8
 
 
+async def test_records_of_one_name_are_told_apart_by_their_facts(web: Web, run: Any) -> None:
+    """Their numbers, names and materials stand in a table beside a note of four blocks."""
+    note, paths = [prose(900 + n, 40) for n in range(4)], [f"/r/{n}" for n in range(20)]
+    web.page("/", *paths, text=HOST)
+    left = "".join(f"<p>{text}</p>" for text in note)
+    for n, path in enumerate(paths):
+        facts = {"Inventory": f"{100 + n}", "Date": f"{n}.5.1987"}
+        facts |= {"Name": prose(n, 2), "Material": prose(200 + n, 2), "Height": "12"}
+        right = "".join(f"<dt>{label}<dd>{fact}" for label, fact in facts.items())
+        table = f"<table><tr><td>{left}</td><td><dl>{right}</dl></td></tr></table>"
+        html = f"<title>Object</title>{table}"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    feed = Feed()
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert set(paths) <= feed.tags.keys(), stats
+
+
 def serve_notes(
     web: Web, *, first: int = 0, notes_first: bool = False, copies: int = 0
 ) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...dedup.candidates import FEW, FEW_ON_HOST
+from ...dedup.candidates import FEW, FEW_ON_HOST, LEARNT
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,13 +25,15 @@ class Doubtful(NamedTuple):
     request: Request
     own: OwnBlocks
     few: int  # with fewer own words, its heading would have told it from its original
+    is_early: bool = False  # dropped by a text of its site, which was hardly known
 
 
 class DoubtfulCopies:
     """Remembers copies that were dropped for text that seemed to be their own.
 
     A note on some pages of a site, such as a licence, is known once several of them have come. The
-    first of them were copies until then, whatever their headings.
+    first of them were copies until then, whatever their headings. So may pages be that were left
+    with nothing but the note, until it is known that it can be cut.
     """
 
     def __init__(self) -> None:
@@ -50,11 +52,17 @@ class DoubtfulCopies:
         return len(self._copies) >= _MOST * share or self._blocks >= _MOST_BLOCKS * share
 
     def add(self, url: str, request: Request | None, main: MainText, *, one_host: bool) -> None:
-        """Remember a dropped copy, of a page of its host or not, if its own words decided."""
+        """Remember a dropped copy, of a page of its host or not.
+
+        Its own words must have decided, or words of a site that was hardly known.
+        """
         few = 4 * (FEW_ON_HOST if one_host else FEW)
-        if request is None or self._fill(1) or url in self._copies or main.own_words < few:
+        if request is None or self._fill(1) or url in self._copies:
             return
-        self.put_back({url: Doubtful(request, main.own_blocks, few)})
+        own = main.own_words
+        is_early = own < few and main.learnt < LEARNT and main.shared_words > own
+        if own >= few or is_early:
+            self.put_back({url: Doubtful(request, main.own_blocks, few, is_early)})
 
     def put_back(self, copies: Mapping[str, Doubtful]) -> None:
         """Remember copies by URL, such as those of a paused crawl."""
@@ -74,9 +82,11 @@ class DoubtfulCopies:
         """
         found = {}
         for url in list(self._copies)[: (len(self._copies) + 1) // 2 if some else None]:
-            request, own, few = self._copies.pop(url)
+            request, own, few, is_early = self._copies.pop(url)
             self._blocks -= len(own.words)
             template = await template_of(url)
-            if template is not None and own.count_words(template.known) < few:
+            if template is None or (is_early and template.learnt < LEARNT):
+                continue
+            if own.count_words(template.known) < few:
                 found[url] = request
         return found
