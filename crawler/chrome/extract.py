@@ -19,6 +19,7 @@ from .judge.selection import (
     choose_blocks,
     doubt_hidden,
     doubt_menus,
+    group_kinds,
     of_both,
     raise_inside,
     settle_probabilities,
@@ -125,7 +126,9 @@ def _cut_template(
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
     if known is not None and not (kept & ~shared).any():  # what is kept is the site's
-        other = plain & ~known & (signs & CHROME == 0) & (likely >= _LEAST_LIKELY)
+        other = plain & ~known & (signs & CHROME == 0)
+        alike = group_kinds(flat)  # so that no threshold cuts through a list
+        other &= np.isin(alike, alike[other & (likely >= _LEAST_LIKELY)])
         whole, kept = _join_texts(flat, alone), kept | other
     if not kept.any():  # nothing but the template is text
         known, whole, kept = None, None, alone

@@ -272,6 +272,20 @@ def test_records_of_one_name_whose_facts_look_like_a_menu() -> None:
         assert "qualified person" not in main.text
 
 
+def test_a_gallery_keeps_all_of_its_captions() -> None:
+    """Beside a note captions are unlikely, and no threshold cuts through them."""
+    note = NOTE.replace(". ", ".</p><p>")
+    figure = "<figure><img src=/{0}.jpg><figcaption>{0} and {1}</figcaption></figure>"
+    draw = random.Random(1)
+    found, lines = [], []
+    for _ in range(12):
+        lines.append([draw.sample(WORDS, 2) for _ in range(5)])
+        figures = "".join(figure.format(*pair) for pair in lines[-1])
+        found.append(f"<title>Museum</title><h1>Museum</h1>{figures}{note}<a href=/>Museum</a>")
+    for pairs, main in list(zip(lines, crawl(found), strict=True))[4:]:
+        assert main.text == "\n".join(" and ".join(pair) for pair in pairs)
+
+
 def test_versions_of_a_page_that_differ_in_a_line_stay_alike() -> None:
     """A quotation below it, another at each visit, is no record of a database."""
     note = NOTE.replace(". ", ".</p><p>")
