@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
 from .template.naming import BEGINNING, PER_WORD, heading_of, line_hashes, names, title_parts
-from .template.pairs import OwnBlocks, Pairs, lesson, pair_hashes, text_hash
+from .template.pairs import OFTEN, SURE, OwnBlocks, Pairs, lesson, pair_hashes, text_hash
 
 SAID: Final = tuple(
     (BIT[sign], reason)
@@ -195,12 +195,25 @@ class MainText:
         return OwnBlocks(np.array(same, np.uint32), long, self._alone, self._words_of_own)
 
     @property
+    def text_blocks(self) -> OwnBlocks:
+        """The blocks of the text, to count the words of those that another template leaves in it.
+
+        While few pages have shown a note, it is not the page's own, but stays in the text.
+        """
+        blocks = self.own_blocks._replace(words=self._words_among(self._kept), ways=OFTEN | SURE)
+        return blocks._replace(then=blocks.find_ways(self._site))
+
+    @property
     def _words_of_own(self) -> Ints:
+        return self._words_among(self._own)
+
+    def _words_among(self, blocks: NDArray[np.bool_]) -> Ints:
+        """The words of each of these blocks, 0 for lists of links and all others."""
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
-        own = self._own & (flat.linked < PER_WORD * flat.words + more)
-        own[self._numbers_of_links] = False
-        return np.where(own, words, 0)
+        counted = blocks & (flat.linked < PER_WORD * flat.words + more)
+        counted[self._numbers_of_links] = False
+        return np.where(counted, words, 0)
 
     @property
     def shared_words(self) -> int:

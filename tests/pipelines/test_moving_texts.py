@@ -129,10 +129,13 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("requests", [1, 16])
+@pytest.mark.parametrize("heading", ["", "Guest book"])
 async def test_nor_to_a_new_note_on_all_pages(
-    web: Web, redis_url: str, tmp_path: Path, requests: int
+    web: Web, redis_url: str, tmp_path: Path, requests: int, heading: str
 ) -> None:
-    """The template is known from crawls before the note, but the note is learnt in this crawl."""
+    """The template is known from crawls before the note, but the note is learnt in this crawl. If
+    all pages have one heading, all of a text decides, for as long as the note stays in it.
+    """
     paths, feed = [f"/entry/{n}" for n in range(24)], Feed()
     settings = {
         "DEDUP_REDIS_URL": redis_url,
@@ -144,7 +147,8 @@ async def test_nor_to_a_new_note_on_all_pages(
     web.page("/", *paths, text=prose(9999))
     for note in ("", prose(1, 250), prose(2, 250)):
         for n, path in enumerate(paths):
-            web.page(path, text=f"{note}</p><h1>{prose(n, 2)}</h1><p>{prose(100 + n, 12)}")
+            above = f"{note}</p><h1>{heading or prose(n, 2)}</h1>"
+            web.page(path, text=f"{above}<p>{prose(100 + n, 12)}")
         stats = await crawl(web, feed, **settings)
         given = set(feed.texts.values())
         assert [n for n in range(24) if not any(prose(100 + n, 12) in text for text in given)] == []

@@ -26,6 +26,7 @@ OF_ALL: Final = 1 << 33
 OF_SOME: Final = 1 << 34
 TOLD: Final = 0x9E3779B9  # in place of OF_ALL, as workers share 32 bits
 ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # ways in which a block belongs to the template
+SHARED: Final = SAME | OFTEN | SURE | LISTED  # with the same digits
 _FLAGS: Final = ((KEPT, OFTEN), (OF_ALL, SURE), (OF_SOME, LISTED))
 _LONG_FLAGS: Final = (0, SAME), *_FLAGS
 PROSE: Final = 200  # characters
@@ -162,27 +163,36 @@ def is_shared(of: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
     `of` is the result of `hits`.
     """
-    shared: NDArray[np.bool_] = (of & ~np.uint8(ALIKE)) > 0
+    shared: NDArray[np.bool_] = (of & np.uint8(SHARED)) > 0
     return shared
 
 
 class OwnBlocks(NamedTuple):
-    """The blocks that were a page's own, to be counted anew when more is known of its site.
+    """The blocks that decided about a page, to be counted anew when more is known of its site.
 
     `same`, uint32, and `long` are as in `Pairs`. `alone` are the blocks that are kept without the
-    template, and `words` are those of each own block, 0 for others.
+    template, and `words` are those of each block that decided, 0 for others. Such a block does not
+    count any more when it is in the template in one of the `ways`, in which it was not `then`.
     """
 
     same: NDArray[np.uint32]
     long: dict[int, int]
     alone: NDArray[np.bool_]
     words: Ints
+    ways: int = SHARED
+    then: NDArray[np.uint8] | None = None
+
+    def find_ways(self, template: AbstractSet[int]) -> NDArray[np.uint8]:
+        """Return for each block in which ways it is in this template."""
+        same = self.same.tolist()
+        return hits(Pairs(same, same, self.long), self.alone, template)
 
     def count_words(self, template: AbstractSet[int]) -> int:
-        """Return the words of the blocks that are not in this template either."""
-        same = self.same.tolist()
-        shared = is_shared(hits(Pairs(same, same, self.long), self.alone, template))
-        return int(self.words[~shared].sum())
+        """Return the words of the blocks that still count by this template."""
+        found = self.find_ways(template) & np.uint8(self.ways)
+        if self.then is not None:
+            found &= ~self.then
+        return int(self.words[found == 0].sum())
 
 
 def templated(

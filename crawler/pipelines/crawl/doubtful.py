@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...dedup.candidates import FEW, FEW_ON_HOST, LEARNT
+from ...dedup.candidates import FEW, FEW_ON_HOST
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -20,12 +20,11 @@ _MOST_BLOCKS: Final = 400_000  # of all copies together: some 10 MB, at most 50
 
 
 class Doubtful(NamedTuple):
-    """A dropped copy, and the blocks that seemed to be its own."""
+    """A dropped copy, and the blocks that decided."""
 
     request: Request
     own: OwnBlocks
-    few: int  # with fewer own words, its heading would have told it from its original
-    is_early: bool = False  # dropped by a text of its site, which was hardly known
+    few: int  # with fewer words, they would not have made it a copy
 
 
 class DoubtfulCopies:
@@ -52,17 +51,16 @@ class DoubtfulCopies:
         return len(self._copies) >= _MOST * share or self._blocks >= _MOST_BLOCKS * share
 
     def add(self, url: str, request: Request | None, main: MainText, *, one_host: bool) -> None:
-        """Remember a dropped copy, of a page of its host or not.
+        """Remember a dropped copy, of a page of its host or not, if many words decided.
 
-        Its own words must have decided, or words of a site that was hardly known.
+        These are its own, or all of its text if it has few of its own and the other's heading.
         """
         few = 4 * (FEW_ON_HOST if one_host else FEW)
         if request is None or self._fill(1) or url in self._copies:
             return
-        own = main.own_words
-        is_early = own < few and main.learnt < LEARNT and main.shared_words > own
-        if own >= few or is_early:
-            self.put_back({url: Doubtful(request, main.own_blocks, few, is_early)})
+        blocks = main.own_blocks if main.own_words >= few else main.text_blocks
+        if blocks.words.sum() >= few:
+            self.put_back({url: Doubtful(request, blocks, few)})
 
     def put_back(self, copies: Mapping[str, Doubtful]) -> None:
         """Remember copies by URL, such as those of a paused crawl."""
@@ -82,11 +80,9 @@ class DoubtfulCopies:
         """
         found = {}
         for url in list(self._copies)[: (len(self._copies) + 1) // 2 if some else None]:
-            request, own, few, is_early = self._copies.pop(url)
+            request, own, few = self._copies.pop(url)
             self._blocks -= len(own.words)
             template = await template_of(url)
-            if template is None or (is_early and template.learnt < LEARNT):
-                continue
-            if own.count_words(template.known) < few:
+            if template is not None and own.count_words(template.known) < few:
                 found[url] = request
         return found
