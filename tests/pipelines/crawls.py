@@ -76,6 +76,8 @@ class Feed:
     def put(self, item: Any) -> None:
         self.passed.add(item.text)
         self.tags[path_of(item.url)] = item.dedup
+        if replaced := item.dedup.get("replaces"):
+            self.texts.pop(path_of(replaced), None)
         if item.dedup["kind"] != "unchanged":
             self.texts[path_of(item.url)] = item.text
 

@@ -129,30 +129,39 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("requests", [1, 16])
-@pytest.mark.parametrize("heading", ["", "Guest book"])
+@pytest.mark.parametrize(
+    ("heading", "prefer"),
+    [("", ""), ("Guest book", ""), ("", "earlier"), ("Guest book", "earlier")],
+)
 async def test_nor_to_a_new_note_on_all_pages(
-    web: Web, redis_url: str, tmp_path: Path, requests: int, heading: str
+    web: Web, redis_url: str, tmp_path: Path, requests: int, heading: str, prefer: str
 ) -> None:
     """The template is known from crawls before the note, but the note is learnt in this crawl. If
-    all pages have one heading, all of a text decides, for as long as the note stays in it.
+    all pages have one heading, all of a text decides, for as long as the note stays in it. With an
+    order of preference, a page takes the place of another, until the note is known.
     """
     paths, feed = [f"/entry/{n}" for n in range(24)], Feed()
     settings = {
         "DEDUP_REDIS_URL": redis_url,
         "DEDUP_DATA_DIR": tmp_path,
         "DEDUP_TEMPLATES": True,
+        "DEDUP_PREFER": prefer,
         "CONCURRENT_REQUESTS": requests,
         "CONCURRENT_REQUESTS_PER_DOMAIN": requests,
     }
     web.page("/", *paths, text=prose(9999))
+    replaced = 0
     for note in ("", prose(1, 250), prose(2, 250)):
         for n, path in enumerate(paths):
+            date = f'<meta property="article:published_time" content="{2000 + n * 7 % 24}-01-01">'
             above = f"{note}</p><h1>{heading or prose(n, 2)}</h1>"
-            web.page(path, text=f"{above}<p>{prose(100 + n, 12)}")
+            web.page(path, head=date, text=f"{above}<p>{prose(100 + n, 12)}")
         stats = await crawl(web, feed, **settings)
         given = set(feed.texts.values())
         assert [n for n in range(24) if not any(prose(100 + n, 12) in text for text in given)] == []
         assert stats.get("dedup/asked_again", 0) <= 8
+        replaced += stats.get("dedup/replaced", 0)
+    assert bool(replaced) == bool(prefer)
 
 
 @pytest.mark.parametrize("requests", [1, 16])

@@ -15,7 +15,7 @@ from ..dropping import ContainedPage, drop_reason
 from .again import ENOUGH, AskAgain
 from .job import Job
 from .later import LaterPipelines
-from .memory import Dropped, hash_text
+from .memory import Dropped, ReplaceablePages, hash_text
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
+_MOST_REPLACEABLE: Final = 1000  # kept pages that are remembered with their requests
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
 
 
@@ -63,6 +64,7 @@ class Course:
         )
         self._config = config
         self._forget = forget
+        self._replaceable = ReplaceablePages(_MOST_REPLACEABLE if config.prefer else 0)
         self._job = Job()
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
@@ -119,6 +121,8 @@ class Course:
         if reason is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
+            self._note_replaced(verdict, known, main)
+            self._replaceable.add(known, request, hashed)
             return
         is_contained = isinstance(reason, ContainedPage)
         if is_contained:
@@ -128,8 +132,9 @@ class Course:
             original = identity(verdict.container.url) if verdict.container else None
         if original is None or not (is_copy or is_contained):
             return
-        is_early, one_host = False, host(original) == host(known)
+        is_early = False
         if main is not None:
+            one_host = host(original) == host(known)
             is_early = one_host and verdict.standing is Kind.NEAR and main.learnt < ENOUGH
             if is_copy and not is_early:
                 self.again.doubt_copy(known, request, main, one_host=one_host)
@@ -138,6 +143,20 @@ class Course:
         if verdict.unconfirmed or is_early or not is_known:
             page = Dropped(request, original, hashed, is_early, is_contained)
             self.again.remember_page(verdict.url, page)
+
+    def _note_replaced(self, verdict: Verdict, known: str, main: MainText | None) -> None:
+        """Treat a page that another has replaced as if it had come after that, and been dropped."""
+        loser = verdict.replaces and self._config.identity(verdict.replaces)
+        found = self._replaceable.take(loser) if loser else None
+        if not loser or found is None or Kind.NEAR not in self._config.drop:
+            return
+        request, hashed = found
+        one_host = host(loser) == host(known)
+        is_early = main is not None and one_host and main.learnt < ENOUGH
+        if main is not None and not is_early:
+            # The page that replaces it has the same note, if it is one.
+            self.again.doubt_copy(loser, request, main, one_host=one_host)
+        self.again.remember_page(loser, Dropped(request, known, hashed, is_early))
 
     async def end_crawl(self) -> None:
         """End the crawl in the index, or save what is needed to continue it."""

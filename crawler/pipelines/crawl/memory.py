@@ -36,6 +36,26 @@ def hash_text(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
 
 
+class ReplaceablePages:
+    """Remembers the requests and texts of the latest kept pages, as a better page may come."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pages: dict[str, tuple[Request, int]] = {}
+
+    def add(self, url: str, request: Request | None, text: int) -> None:
+        """Remember a page that came with this text, by its hash."""
+        self._pages.pop(url, None)
+        if request is not None and self._most:
+            self._pages[url] = request, text
+            if len(self._pages) > self._most:
+                del self._pages[next(iter(self._pages))]
+
+    def take(self, url: str) -> tuple[Request, int] | None:
+        """Hand over the request and the text of a page, None if it is not remembered."""
+        return self._pages.pop(url, None)
+
+
 class DroppedPages:
     """Remembers dropped pages until it is known what has become of their originals.
 
