@@ -164,6 +164,32 @@ async def test_nor_to_a_new_note_on_all_pages(
     assert bool(replaced) == bool(prefer)
 
 
+async def test_no_page_is_dropped_for_a_note_that_a_longer_page_has_too(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """While the note is new, it makes up most of a short page; the crawl asks for that again."""
+    paths, longer = [f"/entry/{n}" for n in range(24)], ("/entry/0", "/entry/23")
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "DEDUP_TEMPLATES": True,
+        "DEDUP_CONTAINMENT": 0.8,
+        "DEDUP_DROP": "exact,near,repeated,contained",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    web.page("/", *paths, text=prose(9999))
+    dropped = 0
+    for note in ("", prose(1, 250)):
+        for n, path in enumerate(paths):
+            own = prose(100 + n, 300 if path in longer else 50)
+            web.page(path, text=f"{note}</p><h1>{prose(n, 2)}</h1><p>{own}")
+        feed = Feed()
+        stats = await crawl(web, feed, **settings)
+        assert {*paths} <= feed.tags.keys()
+        dropped += stats.get("dedup/dropped/contained", 0)
+    assert dropped
+
+
 @pytest.mark.parametrize("requests", [1, 16])
 async def test_a_page_whose_request_is_spared_keeps_its_place(
     web: Web, redis_url: str, tmp_path: Path, requests: int

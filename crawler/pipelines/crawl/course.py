@@ -136,7 +136,7 @@ class Course:
         if main is not None:
             one_host = host(original) == host(known)
             is_early = one_host and verdict.standing is Kind.NEAR and main.learnt < ENOUGH
-            if is_copy and not is_early:
+            if not is_early:
                 self.again.doubt_copy(known, request, main, one_host=one_host)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
