@@ -129,12 +129,13 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("requests", [1, 16])
+@pytest.mark.parametrize("drop", ["exact,near,repeated", "exact,repeated"])
 @pytest.mark.parametrize(
     ("heading", "prefer"),
     [("", ""), ("Guest book", ""), ("", "earlier"), ("Guest book", "earlier")],
 )
 async def test_nor_to_a_new_note_on_all_pages(
-    web: Web, redis_url: str, tmp_path: Path, requests: int, heading: str, prefer: str
+    web: Web, redis_url: str, tmp_path: Path, requests: int, drop: str, heading: str, prefer: str
 ) -> None:
     """The template is known from crawls before the note, but the note is learnt in this crawl. If
     all pages have one heading, all of a text decides, for as long as the note stays in it. With an
@@ -146,6 +147,7 @@ async def test_nor_to_a_new_note_on_all_pages(
         "DEDUP_DATA_DIR": tmp_path,
         "DEDUP_TEMPLATES": True,
         "DEDUP_PREFER": prefer,
+        "DEDUP_DROP": drop,
         "CONCURRENT_REQUESTS": requests,
         "CONCURRENT_REQUESTS_PER_DOMAIN": requests,
     }

@@ -148,7 +148,7 @@ class Course:
         """Treat a page that another has replaced as if it had come after that, and been dropped."""
         loser = verdict.replaces and self._config.identity(verdict.replaces)
         found = self._replaceable.take(loser) if loser else None
-        if not loser or found is None or Kind.NEAR not in self._config.drop:
+        if not loser or found is None or not self._config.drop:
             return
         request, hashed = found
         one_host = host(loser) == host(known)
