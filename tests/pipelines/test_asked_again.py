@@ -14,7 +14,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
-from crawler.pipelines.crawl import doubtful, memory
+from crawler.pipelines.crawl import doubtful, later, memory
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -95,16 +95,16 @@ async def test_pages_are_named_by_the_urls_of_their_items(
     web.page("/", *pages, text=HOST)
     for path, seed in pages.items():
         web.page(path.replace("%3D", "="), text=prose(seed))  # as the client asks for it
-    unseen: list[str] = []
+    waiting: list[str] = []
     add = memory.DroppedPages.add_page
-
-    def add_page(pages: memory.DroppedPages, url: str, page: memory.Dropped) -> None:
-        unseen.extend([url] * (not pages.has_seen(page.original)))
-        add(pages, url, page)  # also while its original is on its way to the feed
-
-    monkeypatch.setattr(memory.DroppedPages, "add_page", add_page)
-    stats = await run()
-    assert (stats["dedup/exact"], unseen) == (2, [])
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            memory.DroppedPages, "add_page", lambda *of: waiting.append(of[1]) or add(*of)
+        )
+        # On a busy machine an original may still be on its way when its copy comes.
+        patch.setattr(later.LaterPipelines, "is_doubtful", lambda *of: False)
+        stats = await run()
+    assert (stats["dedup/exact"], waiting) == (2, [])  # their originals were seen
     tags = Tags()
     await run(tags, DEDUP_DROP="")
     of = {

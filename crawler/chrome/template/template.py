@@ -254,10 +254,10 @@ class SiteTemplate:
     def _tell_apart(self, names: tuple[int, int, int], lines: Sequence[int]) -> int:
         """Return a name for a page that pages of another text do not have."""
         name, exact, longer = names
-        known = self._lines.pop(name, None) or array("H", lines)
-        self._lines[name] = known
-        missing = set(known)
-        others = [line for line in lines[:MAX_LINES] if line not in missing][:LEAST_FACTS]
+        first = self._lines.pop(name, None) or array("H", lines)
+        self._lines[name] = first
+        known = set(first)
+        others = [line for line in lines[:MAX_LINES] if line not in known][:LEAST_FACTS]
         if self._exact.pop(exact, longer) != longer:
             name = longer
         elif len(others) == LEAST_FACTS:
