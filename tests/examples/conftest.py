@@ -11,12 +11,10 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import free_port
+from tests.report.browser import CHROMIUM
 from tests.support.forked import scrapy_program
 from tests.support.markdown import ROOT, Example, examples, run_shell, shape
 from tests.support.wheel import site_packages
-
-# The browser of the example that needs one; without it that takes one of its own.
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 class Played(NamedTuple):

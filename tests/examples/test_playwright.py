@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.examples import __main__ as rewriting
-from tests.examples.conftest import CHROMIUM, play
+from tests.examples.conftest import play
+from tests.report.browser import CHROMIUM
 from tests.support.markdown import ROOT
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt install chromium")
+@pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no Chromium: apt install chromium-headless-shell"
+)
 def test_rendered_pages_differ(tmp_path: Path, installed: str) -> None:
     """Rendered, only the copy is dropped; without their scripts different pages are one."""
     played = play("playwright", tmp_path, installed)

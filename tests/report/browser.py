@@ -9,7 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-CHROMIUM = shutil.which("chromium")
+# Without windows it takes half the processor's time.
+_BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, _BROWSERS)), None)
 DESKTOP, PHONE = (1200, 900), (390, 844)
 SCHEMES: list[Any] = ["light", "dark"]
 
@@ -145,12 +147,7 @@ def open_browser() -> Iterator[Browser]:
         # Its own sandbox does not work for root, as whom tests run in containers.
         # What it asks its makers for in the background is nothing that a page did.
         quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-        # Processes, one that draws and one or two for each page, would take most of all.
-        frugal = ["--disable-gpu", "--in-process-gpu", "--disable-software-rasterizer"]
-        frugal += ["--renderer-process-limit=1", "--disable-site-isolation-trials"]
-        frugal += ["--disable-extensions"]
-        frugal += ["--disable-features=MediaRouter,SpareRendererForSitePerProcess,Translate"]
-        arguments = ["--no-sandbox", "--no-first-run", "--no-proxy-server", *quiet, *frugal]
+        arguments = ["--no-sandbox", "--no-first-run", "--no-proxy-server", *quiet]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         browser.new_context().new_page()  # the page of most visits
         yield browser

@@ -17,7 +17,7 @@ from tests.report.browser import CHROMIUM, open_browser
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("there is no chromium; apt-get install chromium")
+        pytest.skip("there is no Chromium: apt install chromium-headless-shell")
     with open_browser() as found:
         yield found
 
