@@ -10,10 +10,10 @@ from scrapy.utils.misc import load_object
 
 from .pipelines import DuplicatePipeline
 from .pipelines.feeds import TagCsvExporter
-from .pipelines.item_pages.origins import OriginTracker
 from .pipelines.log_format import BriefLogFormatter
 from .pipelines.reading import ResponseParser
-from .pipelines.spared.middlewares import LinkMiddleware, RequestMiddleware
+from .pipelines.result_middleware import ResultMiddleware
+from .pipelines.spared.request_middleware import RequestMiddleware
 from .project import project_config
 from .start_errors import speak_plainly
 
@@ -26,9 +26,7 @@ PRIORITY = 200
 # Next to the spider: the first to see its items.
 NEXT_TO_SPIDER = 1000
 # Next to the pipelines: it sees the items that pipelines get, after all other middlewares.
-NEXT_TO_PIPELINES = 1
-# After that, because it waits for the verdict about an item.
-BEHIND_ALL = 0
+NEXT_TO_PIPELINES = 0
 # After robots.txt, which needs no turn, and before all that counts or changes a request.
 BEFORE_DOWNLOAD = 110
 
@@ -39,8 +37,8 @@ class Addon:
     It adds :class:`DuplicatePipeline` to ``ITEM_PIPELINES``, unless that or a subclass is there
     already. It also adds
 
-    - spider middlewares that remember the response of each item, parse each page once, and spare
-      requests (``DEDUP_LEARN_URLS``);
+    - middlewares that remember the response of each item, parse each page once, and spare requests
+      (``DEDUP_LEARN_URLS``);
     - a :class:`CookiesMiddleware` in place of Scrapy's, which limits cookies as browsers do;
     - unless the project has its own, a log formatter that keeps pages out of the log, and an
       exporter that writes tags into CSV as JSON.
@@ -70,10 +68,7 @@ class Addon:
             "SPIDER_MIDDLEWARES", ResponseParser, NEXT_TO_SPIDER
         )
         settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", OriginTracker, NEXT_TO_PIPELINES
-        )
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", LinkMiddleware, BEHIND_ALL
+            "SPIDER_MIDDLEWARES", ResultMiddleware, NEXT_TO_PIPELINES
         )
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RequestMiddleware, BEFORE_DOWNLOAD

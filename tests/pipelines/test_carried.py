@@ -17,8 +17,9 @@ from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.pipelines.item_pages.belonging import Labels, find_lacking, why_elsewhere
 from crawler.pipelines.item_pages.item_page import ItemPage, Missing
-from crawler.pipelines.item_pages.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.item_pages.origins import Origin, Origins
 from crawler.pipelines.item_pages.page_reader import PageReader
+from crawler.pipelines.result_middleware import ResultMiddleware
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
 
 URLS = "https://a.example/1", "https://a.example/2"
@@ -38,7 +39,7 @@ def parse(*requests: Request, kind: type[Response] = HtmlResponse) -> list[Reque
     """The requests that a callback yields, as the add-on passes them on."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
     origins = Origins.of_crawl(crawler, reader)
-    passed = OriginTracker(crawler).process_spider_output(kind("https://a.example/"), requests)
+    passed = ResultMiddleware(crawler).process_spider_output(kind("https://a.example/"), requests)
     assert origins is not None
     return list(passed)  # type: ignore[arg-type]
 

@@ -22,9 +22,10 @@ from crawler.dedup import ConfigError, DedupConfig, Verdict
 from crawler.pipelines import ExactDuplicate, feeds, resetting
 from crawler.pipelines.dropping import DroppedPage
 from crawler.pipelines.item_pages.item_page import Missing
-from crawler.pipelines.item_pages.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.item_pages.origins import Origin, Origins
 from crawler.pipelines.item_pages.page_reader import PageReader
 from crawler.pipelines.log_format import BriefLogFormatter
+from crawler.pipelines.result_middleware import ResultMiddleware
 from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
 
 PAGE = html(ARTICLE)
@@ -246,7 +247,7 @@ async def test_the_response_says_what_an_item_would(open_bench):
 def test_no_response_is_held_longer_than_its_items_live():
     """Nor is an item that never came to an end, as one that another pipeline replaced."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of_crawl(crawler, reader), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader), ResultMiddleware(crawler)
     page, item = response(), {"title": 1}
     assert list(tracker.process_spider_output(page, [Request(URL), item]))[1] is item
     found = origins.find_origin(item)
@@ -286,7 +287,7 @@ async def test_items_of_one_response_with_one_page(open_bench, items, settings, 
     if first == "none":
         await bench.process({"url": "https://b.example/", "text": ARTICLE})
     page, passed = response(), []
-    tracker = OriginTracker(crawler)
+    tracker = ResultMiddleware(crawler)
     found = list(tracker.process_spider_output(page, [dict(item) for item in items]))
     for item in found if first == "first" else found[::-1]:
         with contextlib.suppress(ExactDuplicate, DroppedPage):
@@ -305,7 +306,7 @@ def test_a_long_list_is_not_held():
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
     origins = Origins.of_crawl(crawler, reader)
     rows = ({"url": f"{URL}/{n}", "text": ARTICLE, "value": Value()} for n in range(300))
-    passed = OriginTracker(crawler).process_spider_output(response(), rows)
+    passed = ResultMiddleware(crawler).process_spider_output(response(), rows)
     row = next(passed)
     value = weakref.ref(row["value"])
     origins.forget_item(row)
@@ -319,7 +320,7 @@ def test_a_long_list_is_not_held():
 async def test_an_item_waits_for_the_next_one_only():
     """Requests pass at once, items in their order, and none is lost when a callback fails."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of_crawl(crawler, reader), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader), ResultMiddleware(crawler)
     page, first, second, request = response(), {"n": 1}, {"n": 2}, Request(URL)
 
     async def callback(*results: Any) -> Any:

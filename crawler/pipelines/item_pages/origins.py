@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 from weakref import WeakKeyDictionary, ref
 
 from itemadapter import ItemAdapter
-from scrapy import Request, signals
+from scrapy import signals
 
 from ...dedup.verdict import Kind, Verdict
 from .carried import Siblings
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -126,62 +127,12 @@ class Origins:
         self._noted.pop(id(item), None)
 
 
-class OriginTracker:
-    """Spider middleware that notes the response of each item.
+class ItemsOfResponse:
+    """The items that a callback yields for one response."""
 
-    An item that needs its response is held back until the next item comes or the callback ends:
-    only then is it known whether it is alone. Requests pass at once, and items stay in order.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, response: Response) -> None:
         self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Work for the pipeline of a crawl; without one, everything passes at once."""
-        return cls(crawler)
-
-    def process_spider_output(
-        self, response: Response, result: Iterable[Any], spider: Any = None
-    ) -> Iterator[Any]:
-        """Pass on what a callback returned or yielded."""
-        turn = _Turn(_origins.get(self._crawler), response)
-        try:
-            for found in result:
-                yield from turn.take(found)
-        except Exception:
-            yield from turn.end()
-            raise
-        yield from turn.end()
-        self._tell_of_none(turn, response)
-
-    async def process_spider_output_async(
-        self, response: Response, result: AsyncIterator[Any], spider: Any = None
-    ) -> AsyncIterator[Any]:
-        """Pass on what an asynchronous callback yielded."""
-        turn = _Turn(_origins.get(self._crawler), response)
-        try:
-            async for found in result:
-                for one in turn.take(found):
-                    yield one
-        except Exception:
-            for one in turn.end():
-                yield one
-            raise
-        for one in turn.end():
-            yield one
-        self._tell_of_none(turn, response)
-
-    def _tell_of_none(self, turn: _Turn, response: Response) -> None:
-        if not turn.has_items and 200 <= response.status < 300:
-            self._crawler.signals.send_catch_log(WITHOUT_ITEM, url=response.url)
-
-
-class _Turn:
-    """The results of a callback for one response."""
-
-    def __init__(self, origins: Origins | None, response: Response) -> None:
-        self._origins = origins
+        self._origins = _origins.get(crawler)
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
         self._items = 0
@@ -190,32 +141,35 @@ class _Turn:
         # URLs → the values of the first item that has it, before pipelines change them
         self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
 
-    @property
-    def has_items(self) -> bool:
-        return self._items > 0
+    def note_request(self, request: Request) -> None:
+        """Note in a request what it carries to the next response."""
+        if self._origins is not None:
+            self._siblings.note_request(request)
 
-    def take(self, found: Any) -> Iterator[Any]:
-        if isinstance(found, Request):
-            if self._origins is not None:
-                self._siblings.note_request(found)
-            yield found
-            return
-        if self._origins is None or not ItemAdapter.is_item(found):
-            yield found
+    def take(self, item: Any) -> Iterator[Any]:
+        """Yield what is passed on now that this item was found."""
+        if self._origins is None or not ItemAdapter.is_item(item):
+            yield item
             return
         self._items += 1
-        if self._items == 1 and self._origins.needs_response(found):
-            self._held.append(found)
+        if self._items == 1 and self._origins.needs_response(item):
+            self._held.append(item)
             return
-        yield from self.end()
-        self._note_origin(found)
-        yield found
+        yield from self.take_last()
+        self._note_origin(item)
+        yield item
 
-    def end(self) -> Iterator[Any]:
-        while self._held and self._origins is not None:
+    def take_last(self) -> Iterator[Any]:
+        """Yield the item that was held back."""
+        while self._held:
             item = self._held.pop()
             self._note_origin(item)
             yield item
+
+    def tell_of_none(self) -> None:
+        """Send :data:`WITHOUT_ITEM` if there was none."""
+        if not self._items and 200 <= self._response.status < 300:
+            self._crawler.signals.send_catch_log(WITHOUT_ITEM, url=self._response.url)
 
     def _note_origin(self, item: Any) -> None:
         assert self._origins is not None

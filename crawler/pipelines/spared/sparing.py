@@ -90,7 +90,7 @@ class Sparing:
         """The one of a crawl; None if the crawl is spared nothing."""
         if crawler not in _of:
             config = project_config(crawler.settings)
-            if not config.enabled or not is_asyncio_available() or not _is_on(config, crawler):
+            if not config.enabled or not _is_on(config, crawler) or not is_asyncio_available():
                 return None
             _of[crawler] = sparing = cls(crawler, config)
             sparing.watch()

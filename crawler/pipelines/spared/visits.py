@@ -39,12 +39,16 @@ class Visit:
         if self._verdict is not None and not self._verdict.done() and self._waiting <= 0:
             self._verdict.set_result(None)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether items are on their way, whose verdicts decide what becomes of the links."""
+        return self._waiting > 0
+
     async def settled(self) -> None:
-        """Wait for the items on their way: their verdicts decide what becomes of the links."""
-        if self._waiting > 0:
-            if self._verdict is None or self._verdict.done():
-                self._verdict = asyncio.get_running_loop().create_future()
-            await asyncio.wait([self._verdict], timeout=_LONGEST_WAIT)
+        """Wait for the items on their way."""
+        if self._verdict is None or self._verdict.done():
+            self._verdict = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._verdict], timeout=_LONGEST_WAIT)
 
     @property
     def is_over(self) -> bool:
