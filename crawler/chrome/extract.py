@@ -111,7 +111,7 @@ def _cut_template(
 ) -> MainText:
     """Return the main text without what its site repeats; `alone` is kept without the template."""
     pairs, kept, sizes = pair_hashes(flat.texts), alone, text_lengths(flat.texts)
-    of, signs = hits(pairs, kept, template), flat.signs[flat.around]
+    of, signs = hits(pairs, kept, template), flat.signs_of_blocks
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
     plain, _ = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
@@ -183,7 +183,7 @@ def _judge_rest(
     sizes, own = text_lengths(rest.texts), kept[~known]
     likely, chosen = _judge_blocks(rest, title, said[~known], alone[~known])
     # Teasers of other pages, which change from visit to visit, look more like text here.
-    is_chrome = (flat.signs[rest.around] & CHROME) > 0
+    is_chrome = (rest.signs_of_blocks & CHROME) > 0
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
         chosen |= own

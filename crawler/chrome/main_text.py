@@ -60,7 +60,7 @@ def give_reasons(
     """Return why blocks of these numbers were kept or cut; `known` are the template's."""
     columns = (
         numbers,
-        flat.signs[flat.around[numbers]],
+        flat.signs_of_blocks[numbers],
         flat.linked[numbers],
         kept[numbers],
         np.zeros(len(numbers), bool) if known is None else known[numbers],

@@ -51,22 +51,26 @@ _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 def find_text_places(flat: Flat, sizes: Wide) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which blocks may be text, and which of them are where the page says its text is."""
-    signs = flat.signs[flat.around]
+    signs = flat.signs_of_blocks
     plain = (2 * flat.linked < sizes) & (signs & (_AROUND | BIT["asked"] | BIT["paged"]) == 0)
     return plain, plain & (signs & _MAIN > 0) & (signs & _BESIDE == 0)
 
 
 def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks are not main text by the signs of their page."""
-    signs = flat.signs[flat.around]
-    heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & BIT["hidden"] == 0)
+    signs = flat.signs_of_blocks
+    on_page = int(np.bitwise_or.reduce(signs))  # most pages have few of them
+    codes = flat.codes[flat.around]
+    heading = (codes == TAG_CODES["h1"]) & (signs & BIT["hidden"] == 0)
     plain, inner = find_text_places(flat, sizes)
     plain &= (signs & BIT["header"] == 0) | (signs & _MAIN > 0)
     found = np.zeros(len(signs), bool)
     for mark in ("unshown", "paged", "asked", "modal"):
+        if not on_page & BIT[mark]:
+            continue
         inside = (signs & BIT[mark]) > 0
         others = plain & ~inside & ~found
-        if not inside.any() or not others.any():
+        if not others.any():
             continue
         if (heading & inside).any() and not (heading & ~inside).any():
             continue
@@ -75,22 +79,24 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         if mark != "modal" or _is_short(flat, inside, others) or _asks_about_cookies(flat, numbers):
             found |= inside
     found |= _find_cookie_notice(flat, title, plain & ~found, heading)
-    inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
-    if inside.any():
+    if on_page & BIT["thread"] and on_page & BIT["definitions"]:
+        inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
         first = int(np.argmax(inside))
         above = (plain & ~found)[:first] & (flat.words[:first] >= SENTENCE)
         if above.any() and (heading[:first].any() or not heading.any()):
             found |= inside
-    if (inner & ~found & (flat.words >= 3)).any():
+    if on_page & BIT["footer"] and (inner & ~found & (flat.words >= 3)).any():
         found |= (signs & BIT["footer"] > 0) & (signs & _MAIN == 0)
     if not _LICENCE.search(title):
         found |= _find_owner_notices(flat, plain & ~found)
-    found |= extras.articles(flat, title)
+    found |= extras.articles(flat, title, codes)
     text = plain & ~found & (count_words(flat.words, sizes) >= SENTENCE)
     if text.any():
-        for rule in (extras.comments, extras.rows, extras.teasers):
-            found |= rule(flat, text, sizes)
-        found |= extras.banner(flat, title, text)
+        headings = extras.find_headings(codes)
+        found |= extras.comments(flat, text, sizes, headings)
+        found |= extras.rows(flat, text, sizes)
+        found |= extras.teasers(flat, text, sizes)
+        found |= extras.banner(flat, title, text, headings)
     return found
 
 
@@ -116,7 +122,7 @@ def _find_cookie_notice(
     asking = [at for at, text in enumerate(flat.texts[:LIMIT]) if _COOKIE in text and plain[at]]
     if not asking or _POLICY.search(title):
         return found
-    signs = flat.signs[flat.around]
+    signs = flat.signs_of_blocks
     never = heading | (signs & _MAIN > 0)
     chrome = signs & (BIT["nav"] | BIT["header"] | BIT["footer"]) > 0
     # Numbers of such blocks before each.

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Wide
+from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from ..page.signs import BIT
 from .phrases import KINDS, PHRASES, READ, first_words, phrase_kinds
 
@@ -24,14 +24,16 @@ _TOP: Final = TAG_CODES["h1"]
 _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("h1", "h2", "h3")])
 
 
-def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+def comments(
+    flat: Flat, text: NDArray[np.bool_], sizes: Wide, headings: list[int]
+) -> NDArray[np.bool_]:
     """Return which blocks are comments: below such a heading, signed with day and time.
 
     `text` are the sentences that may be the page's; some must be above the heading.
     """
     found = np.zeros(len(text), bool)
     first = int(np.argmax(text))
-    for heading in _headings(flat):
+    for heading in headings:
         title = flat.texts[heading]
         if heading < first or len(title) > READ:
             continue
@@ -49,9 +51,9 @@ def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     return found
 
 
-def _headings(flat: Flat) -> list[int]:
-    """Return the numbers of the blocks that are headings."""
-    found: list[int] = np.flatnonzero(_IS_HEADING[flat.codes[flat.around[:LIMIT]]]).tolist()
+def find_headings(codes: Ints) -> list[int]:
+    """Return the numbers of the blocks that are headings, by the codes of all blocks."""
+    found: list[int] = np.flatnonzero(_IS_HEADING[codes[:LIMIT]]).tolist()
     return found
 
 
@@ -59,9 +61,12 @@ def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks are rows of links with separators, above or below the text."""
     found = np.zeros(len(text), bool)
     first, last = int(np.argmax(text)), len(text) - 1 - int(np.argmax(text[::-1]))
-    between = sizes - flat.linked
-    many = (flat.links >= 2) & (between >= flat.links - 1) & (between <= _BETWEEN * flat.links)
+    many = flat.links >= 2
     many[first : last + 1] = False
+    if not many.any():
+        return found
+    between = sizes - flat.linked
+    many &= (between >= flat.links - 1) & (between <= _BETWEEN * flat.links)
     for at in np.flatnonzero(many).tolist():
         found[at] = len(_SEPARATORS.findall(flat.texts[at])) >= flat.links[at] - 1
     return found
@@ -78,14 +83,16 @@ def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool
     return found
 
 
-def articles(flat: Flat, title: str) -> NDArray[np.bool_]:
+def articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_]:
     """Return which blocks belong to further articles, after the one that the title names."""
     found = np.zeros(len(flat.texts), bool)
-    around = flat.around[:LIMIT]
-    tops = np.flatnonzero(flat.codes[around] == _TOP).tolist()
-    named = [flat.texts[at] in title for at in tops]
-    if len(tops) < 2 or not named[0] or any(named[1:]):
+    tops = np.flatnonzero(codes[:LIMIT] == _TOP).tolist()
+    if len(tops) < 2:
         return found
+    named = [flat.texts[at] in title for at in tops]
+    if not named[0] or any(named[1:]):
+        return found
+    around = flat.around[:LIMIT]
     holders = _outermost(flat)[around]
     own = holders[tops[0]]
     for at in tops[1:]:
@@ -104,13 +111,15 @@ def _outermost(flat: Flat) -> NDArray[np.int64]:
     return found
 
 
-def banner(flat: Flat, title: str, text: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def banner(
+    flat: Flat, title: str, text: NDArray[np.bool_], headings: list[int]
+) -> NDArray[np.bool_]:
     """Return which blocks are in a header above the heading that the title repeats."""
     found = np.zeros(len(text), bool)
-    for at in _headings(flat):
+    for at in headings:
         if flat.texts[at] not in title:
             continue
-        inside = (flat.signs[flat.around] & _HEADER) > 0
+        inside = (flat.signs_of_blocks & _HEADER) > 0
         if not inside[at] and (text & ~inside)[at:].any():
             found[:at] = inside[:at]
         break

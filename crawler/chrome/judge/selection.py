@@ -83,7 +83,7 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     Shorter ones elsewhere may be one, such as a table of contents or a list of products, and text
     beside them may be there because of an unclosed tag.
     """
-    signs = flat.signs[flat.around]
+    signs = flat.signs_of_blocks
     menu = (signs & BIT["nav"]) > 0
     if flat.links[menu].sum() < LONG_MENU:
         menu &= (signs & BIT["header"]) > 0
@@ -132,12 +132,12 @@ def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
     If much is hidden, a script may show it, such as panels of tabs or the rest of a long text, but
     not outside the element that is said to hold the main text, if more of that is visible.
     """
-    hidden = (flat.signs[flat.around] & BIT["hidden"]) > 0
+    hidden = (flat.signs_of_blocks & BIT["hidden"]) > 0
     if not hidden.any():
         return settled
     expected = settled * sizes
     if expected[hidden].sum() > HIDDEN * expected[~hidden].sum():
-        inner = (flat.signs[flat.around] & (BIT["main"] | BIT["article"])) > 0
+        inner = (flat.signs_of_blocks & (BIT["main"] | BIT["article"])) > 0
         hidden &= ~inner
         if expected[hidden].sum() > expected[inner & ~hidden].sum():
             return settled
@@ -225,7 +225,7 @@ def below_heading(
     words = count_words(flat.words, sizes)[kept]
     if words.sum() > THIN and words.sum() - words.max() > BESIDE * words.sum():
         return kept
-    signs = flat.signs[flat.around]
+    signs = flat.signs_of_blocks
     plain = (2 * flat.linked < sizes) & ((signs & _NEVER) == 0)
     likelier = plain & ((signs & CHROME) == 0)
     first, behind = int(np.argmax(kept)), len(kept) - int(np.argmax(kept[::-1]))

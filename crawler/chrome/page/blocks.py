@@ -62,6 +62,14 @@ class Flat:
     too_deep: bool = False  # to be judged
     # Blocks of several lines, parted by line ends, by their numbers.
     lines: dict[int, str] = field(default_factory=dict)
+    _signs_of_blocks: Ints | None = field(default=None, init=False, repr=False)
+
+    @property
+    def signs_of_blocks(self) -> Ints:
+        """The signs of the element around each block."""
+        if self._signs_of_blocks is None:
+            self._signs_of_blocks = self.signs[self.around]
+        return self._signs_of_blocks
 
     def append(self, text: str) -> None:
         """Add a block that has nothing but its text."""
@@ -69,6 +77,7 @@ class Flat:
         self.words = np.append(self.words, text.count(" ") + 1)
         for name in ("linked", "links", "around", "within"):
             setattr(self, name, np.append(getattr(self, name), 0))
+        self._signs_of_blocks = None
         self.ends[0] = min(len(self.texts), LIMIT)
 
 

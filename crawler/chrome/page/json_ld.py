@@ -83,7 +83,7 @@ def in_body(flat: Flat, data: list[str]) -> NDArray[np.bool_]:
     if not bodies or sum(map(len, flat.texts)) > MOST_READ:
         return inside
     blocks = list(map(_split_words, flat.texts))
-    may_be = (flat.signs[flat.around] & _NEVER) == 0
+    may_be = (flat.signs_of_blocks & _NEVER) == 0
     for body in bodies:
         runs = set(zip(*(body[at:MOST_WORDS] for at in range(RUN)), strict=False))
         found = np.array([_stands_in(block, runs) for block in blocks])

@@ -54,9 +54,8 @@ _NUMBER: Final = re.compile(r"^(?:§\s*)?(?:\d{1,3}\.)+\d{1,3}\.?\s+(?=[^\W\d_]{
 
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
     """Return which blocks are visible headings of that level, outside menus and footers."""
-    around = flat.around
-    is_level = flat.codes[around] == _LEVELS[level - 1]
-    found: NDArray[np.bool_] = is_level & (flat.signs[around] & _NEVER == 0)
+    is_level = flat.codes[flat.around] == _LEVELS[level - 1]
+    found: NDArray[np.bool_] = is_level & (flat.signs_of_blocks & _NEVER == 0)
     return found
 
 
@@ -80,11 +79,11 @@ def heading_of(
     heading, such as "See also", so the beginning is added to it once the template is well known. A
     title that several pages have is that of a part of the site.
     """
-    around = flat.around[:LIMIT]
-    seen = flat.signs[around] & _NEVER == 0
+    signs = flat.signs_of_blocks[:LIMIT]
+    seen = signs & _NEVER == 0
     if known is not None:
         seen &= ~known[:LIMIT]
-    codes = np.where(seen, flat.codes[around], -1)
+    codes = np.where(seen, flat.codes[flat.around[:LIMIT]], -1)
 
     def read(numbers: list[int]) -> list[str]:
         found = [plain_name(flat.texts[at], site) for at in numbers]
@@ -107,7 +106,7 @@ def heading_of(
         # The title has the heading as the site's name, or in front of it.
         is_named = own in named(*_LEVELS[1:], *_LABELS)
         return own if is_named or any(is_of_site(part, site) for part in parts) else whole
-    titled, lower = read(_titled_blocks(codes, flat.signs[around])), named(*_LEVELS[1:])
+    titled, lower = read(_titled_blocks(codes, signs)), named(*_LEVELS[1:])
     if said := _said_by(titled, plain_name(title), whole, own or plain_name(shared)):
         return said
     for text in lower:
@@ -242,7 +241,7 @@ def line_hashes(flat: Flat) -> list[int]:
 
 def _plain_blocks(flat: Flat) -> NDArray[np.bool_]:
     """Return which blocks are visible text, outside menus and footers, and no links."""
-    found: NDArray[np.bool_] = flat.signs[flat.around] & _NEVER == 0
+    found: NDArray[np.bool_] = flat.signs_of_blocks & _NEVER == 0
     return found & (flat.linked < PER_WORD * flat.words)
 
 
