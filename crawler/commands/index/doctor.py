@@ -1,8 +1,8 @@
 """Checks what the add-on finds in this project, and says how to correct what is wrong.
 
 It checks the versions of Scrapy and Python, the add-on and the pipelines, the reactor, whether the
-package is compiled, where it looks for pages, the server and the index. With --json each check is
-an object. The exit code is 1 if a check has a remedy.
+package is compiled, where it looks for pages, whether what settings name can be loaded, the server
+and the index. With --json each check is an object. The exit code is 1 if a check has a remedy.
 """
 
 from __future__ import annotations
@@ -77,19 +77,26 @@ def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Fi
     from ...addon import Addon
     from ...pipelines import DuplicatePipeline
 
-    def have(name: str, cls: type) -> bool:
-        places = (settings.get(name) or {}).items()
-        return any(
-            isinstance(found := load_object(key), type) and issubclass(found, cls)
-            for key, place in places
-            if place is not None
-        )
+    broken = {}
 
-    if have("ADDONS", Addon):
+    def have(name: str, cls: type) -> bool:
+        found = []
+        for key, place in (settings.get(name) or {}).items():
+            try:
+                found.append(place is not None and load_object(key))
+            except (ImportError, NameError, ValueError) as error:  # as for a misspelt path
+                broken[f"{name} {key!r}"] = str(error)
+        return any(isinstance(one, type) and issubclass(one, cls) for one in found)
+
+    has_addon = have("ADDONS", Addon)
+    has_pipeline = have("ITEM_PIPELINES", DuplicatePipeline)
+    for what, error in broken.items():
+        yield Finding(what, f"cannot be loaded: {error}", "correct the path in settings.py")
+    if has_addon:
         yield Finding("add-on", "in ADDONS")
     else:
         path = f"{Addon.__module__.partition('.')[0]}.{Addon.__name__}"
-        found = "the pipeline alone" if have("ITEM_PIPELINES", DuplicatePipeline) else "none"
+        found = "the pipeline alone" if has_pipeline else "none"
         yield Finding("add-on", found, f'add ADDONS = {{"{path}": 500}} to settings.py')
     if not config.enabled:
         yield Finding("DEDUP_ENABLED", "False: no page is checked", "remove DEDUP_ENABLED")
@@ -101,7 +108,20 @@ def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Fi
         "response": "the response",
     }
     yield Finding("page", f"DEDUP_PAGE={config.page}: {where[config.page]}")
+    if config.extractor is not None:
+        yield _of_extractor(config)
     yield from _of_spiders(settings)
+
+
+def _of_extractor(config: DedupConfig) -> Finding:
+    from ...dedup.errors import ConfigError
+    from ...extractor import load_extractor
+
+    try:
+        load_extractor(config)
+    except ConfigError as error:
+        return Finding("DEDUP_EXTRACTOR", str(config.extractor), str(error))
+    return Finding("DEDUP_EXTRACTOR", str(config.extractor))
 
 
 def _of_spiders(settings: Mapping[str, Any]) -> Iterator[Finding]:

@@ -46,10 +46,15 @@ def test_no_server(dedup: Dedup) -> None:
         ({"ADDONS": {Addon: 500}}, "add-on", ""),
         ({"ITEM_PIPELINES": {DuplicatePipeline: 300}}, "add-on", "add ADDONS"),
         ({"DEDUP_ENABLED": False}, "DEDUP_ENABLED", "remove DEDUP_ENABLED"),
+        ({"DEDUP_EXTRACTOR": "html.unescape"}, "DEDUP_EXTRACTOR", ""),
+        ({"DEDUP_EXTRACTOR": "html.nothing"}, "DEDUP_EXTRACTOR", "DEDUP_EXTRACTOR 'html.nothing'"),
+        ({"ADDONS": {"html.Adon": 500}}, "ADDONS 'html.Adon'", "correct the path"),
+        ({"ADDONS": {"no_such.Addon": 500}}, "ADDONS 'no_such.Addon'", "correct the path"),
+        ({"ITEM_PIPELINES": {"Mine": 1}}, "ITEM_PIPELINES 'Mine'", "correct the path"),
     ],
 )
 def test_settings(values: dict[str, Any], what: str, remedy: str) -> None:
-    """Whether the add-on is there and on."""
+    """Whether the add-on is there and on, and whether what settings name can be loaded."""
     config = DedupConfig.from_settings(settings := Settings(values))
     found = {one.what: one.remedy for one in doctor._of_project(settings, config)}
     assert found[what].startswith(remedy)
