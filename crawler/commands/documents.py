@@ -67,6 +67,7 @@ LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
 _MOST_CUT: Final = 1000  # blocks
 _TIMEOUT: Final = 30.0  # seconds for all of a download
 
+_FEEDS: Final = (".jsonl", ".jl", ".ndjson")
 _HTML_NAMES: Final = (".html", ".htm", ".xhtml")
 _HTML_START: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*+<(?:!doctype\s+html|html|head|body)\b",
@@ -92,8 +93,8 @@ def read_document(
     Unless `raw`, the main text of HTML is taken, by `extract` or by this package. HTML is
     recognised by its content type, by a name that ends with .html, or by its beginning.
 
-    Raises :class:`InputError` for input that cannot be read, is binary, is larger than 50 MB or
-    takes longer than 30 seconds to arrive.
+    Raises :class:`InputError` for input that cannot be read, is binary, is larger than 50 MB,
+    takes longer than 30 seconds to arrive or, unless `raw`, is a feed of many pages.
     """
     from ..extractor import text_of
 
@@ -148,6 +149,11 @@ def _read_main(
     from ..extractor import extract_main_text
     from ..files import is_file
 
+    if not raw and not is_web_address(source) and source.lower().endswith(_FEEDS):
+        raise InputError(
+            f"{source!r} is a feed of many pages, not one: `scrapy dedup clusters` and "
+            "`scrapy dedup load` read it"
+        )
     body = _read_source(source, user_agent)
     if is_file(body.data):
         return _read_file_text(source, body.data)

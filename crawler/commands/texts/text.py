@@ -23,8 +23,6 @@ HELP = "The main text of a page, and why each of its blocks was kept or cut"
 _COLUMNS = ("", "why", "density", "block")
 _KEPT, _CUT = "green", "red"
 
-_FEEDS = (".jsonl", ".jl", ".ndjson")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="URL|FILE", help="the document")
@@ -35,14 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the text or the blocks; exit code 1 for a document without text."""
     from ...chrome import Block
-    from ...dedup.errors import InputError
     from ..documents import read_main
 
-    if options.source.lower().endswith(_FEEDS):
-        raise InputError(
-            f"{options.source!r} is a feed of many pages, not one: `scrapy dedup clusters` and "
-            "`scrapy dedup load` read it"
-        )
     main = read_main(options.source, user_agent=settings["USER_AGENT"])
     if isinstance(main, str):
         text, title, blocks = main, "", [Block(main, True, "no HTML", 1.0, 1.0)]

@@ -185,11 +185,12 @@ def test_a_page_without_text(dedup: Dedup, tmp_path: Path) -> None:
     assert "no text in" in err
 
 
-def test_a_feed_is_no_page(dedup: Dedup, tmp_path: Path) -> None:
-    """Its JSON would be shown as a text; what reads it is named instead."""
+@pytest.mark.parametrize("command", ["text", "find", "shingles", "compare"])
+def test_a_feed_is_no_page(dedup: Dedup, tmp_path: Path, command: str) -> None:
+    """Its JSON would be read as one text; what reads it is named instead."""
     feed = tmp_path / "pages.jsonl"
     feed.write_text('{"url": "/", "text": "tea"}\n')
-    code, out, err = dedup("text", str(feed))
+    code, out, err = dedup(command, *[str(feed)] * (2 if command == "compare" else 1))
     assert (code, out) == (2, "")
     assert "is a feed of many pages, not one: `scrapy dedup clusters`" in err
 
