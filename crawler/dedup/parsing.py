@@ -126,7 +126,9 @@ def _expecting(what: str) -> Iterator[None]:
 
 
 def text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
+        raise ValueError("expects text")
+    if not value.strip():
         raise ValueError("expects text that is not empty")
     return value.strip()
 
@@ -141,6 +143,7 @@ def namespace(value: Any) -> str:
 
 
 def optional(parse: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """Read a value that may be unset: None, or empty."""
     return lambda value: None if value is None or value == "" else parse(value)
 
 
@@ -248,7 +251,8 @@ def kinds(value: Any) -> frozenset[str]:
 
 
 def function(value: Any) -> str | Callable[[Any], str]:
-    return value if callable(value) else text(value)
+    with _expecting("a function, or its import path"):
+        return value if callable(value) else text(value)
 
 
 def options(value: Any) -> Mapping[str, Any]:

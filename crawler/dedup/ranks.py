@@ -90,9 +90,9 @@ def parse_order(value: Any) -> tuple[str, ...]:
     """
     if isinstance(value, Set) and len(value) > 1:
         raise ValueError("expects a list or a text with commas, for the order counts")
-    words = value.split(",") if isinstance(value, str) else list(value)
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("expects words")
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
+        raise ValueError("expects criteria, in a list or a text with commas, or none: ''")
     order = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
     for word in order:
         _check_word(word)

@@ -105,6 +105,11 @@ def test_an_error_says_what_is_expected(name: str) -> None:
         ("DROP", None, "verdicts out of unique, exact, near, .*, or none: '', not None"),
         ("IGNORE", 3, "words out of accents, case, .*, or none: '', not 3"),
         ("TTL", [30], "seconds, at least 1, or text such as 12h"),
+        ("PREFER", None, "criteria, in a list or a text with commas, or none: '', not None"),
+        ("PREFER", [1], "criteria, in a list or a text with commas, or none: ''"),
+        ("EXTRACTOR", 5, "a function, or its import path, not 5"),
+        ("SEGMENT", [], r"a function, or its import path, not \[\]"),
+        ("TAG_FIELD", [], r"text, not \[\]"),
     ],
 )
 def test_an_error_of_another_type_says_what_is_expected(
