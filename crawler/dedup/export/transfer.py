@@ -66,7 +66,7 @@ async def export_index(
             os.fsync(file.fileno())
             part.rename(path)
     except OSError as error:
-        raise InputError(f"cannot write {str(part)!r}: {error.strerror}") from None
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     return pages
 
 

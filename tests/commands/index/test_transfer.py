@@ -564,6 +564,9 @@ def test_commands(dedup, redis_url, tmp_path):
     assert (code, out, err) == (Exit.FOUND, f"{len(PAGES)} pages are in {path}.\n", "")
     code, _, err = dedup("export", path)
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    nowhere = str(tmp_path / "nowhere" / "x.gz")
+    code, _, err = dedup("export", nowhere)
+    assert (code, err.partition(": No")[0]) == (2, f"scrapy dedup: cannot write {nowhere!r}")
     code, out, _ = dedup("import", path, "-s", "DEDUP_NAMESPACE=new")
     said = f"{len(PAGES)} pages are imported into 'new', 0 were already there.\n"
     assert (code, out) == (Exit.FOUND, said)
