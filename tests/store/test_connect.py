@@ -425,8 +425,9 @@ async def test_a_server_that_does_not_answer():
 async def test_wrong_passwords(start_server):
     server = start_server(port=free_port(), requirepass="right")
     place = f"127.0.0.1:{server.port}"
-    for login in (f":{SECRET}@", f"me:{SECRET}@", ""):
+    for login in (f":{SECRET}@", f"me:{SECRET}@"):
         assert "refuses the user name or password" in await failure(f"redis://{login}{place}")
+    assert "asks for a password; add it to DEDUP_REDIS_URL" in await failure(f"redis://{place}")
 
 
 async def test_a_password_where_none_is_set(start_server):

@@ -48,6 +48,11 @@ _NO_AUTH = Fault(
 _NO_PASSWORD_SET = Fault(
     "the server has no password; remove user name and password from DEDUP_REDIS_URL", False
 )
+_PASSWORD_WANTED = Fault(
+    "the server asks for a password; add it to DEDUP_REDIS_URL "
+    "(scheme://user:password@host, special characters percent-encoded)",
+    False,
+)
 _NO_PERMISSION = Fault(
     "the server's user lacks a permission (ACL); docs/howto/server.md lists those it needs",
     False,
@@ -156,7 +161,7 @@ _CODES = {
     "MASTERDOWN": _FAILOVER,
     "MISCONF": _SAVING,
     "MOVED": _CLUSTER_WANTED,
-    "NOAUTH": _NO_AUTH,
+    "NOAUTH": _PASSWORD_WANTED,
     "NOPERM": _NO_PERMISSION,
     "NOREPLICAS": _NO_REPLICAS,
     "OOM": _FULL,
@@ -174,7 +179,7 @@ _TEXTS = {
     "no master found": _NO_PRIMARY,
     "without any password": _NO_PASSWORD_SET,
     "no password is set": _NO_PASSWORD_SET,
-    "authentication required": _NO_AUTH,
+    "authentication required": _PASSWORD_WANTED,
     "acl failure in script": _NO_PERMISSION,
     "user executing the script can't": _NO_PERMISSION,  # as Redis 7.0 says it
     "user_script_kill": _SCRIPT_KILLED,
