@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 
 from .output import print_notice
 from .strict_arguments import StrictParser, suggest_word
-from .subcommands import ALIASES, EXIT_CODES, GOING, Exit, find_subcommand, list_names
+from .subcommands import ALIASES, EXIT_CODES, GOING, USES, Exit, find_subcommand, list_names
 
 if TYPE_CHECKING:
     from .subcommands import Subcommand
@@ -75,7 +75,7 @@ class Command(ScrapyCommand):
         if name != opts.subcommand:
             print_notice(
                 f"{opts.subcommand!r} is deprecated and will be removed in {GOING}: "
-                f"use {name!r} (-h)"
+                f"use {USES.get(opts.subcommand, name)!r} (-h)"
             )
         self._subcommand = find_subcommand(name)
         parser = StrictParser(

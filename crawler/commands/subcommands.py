@@ -39,6 +39,8 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "moved": ("where", {}),
     "prefer": ("override", {"decision": "prefer"}),
 }
+# What to write for the deprecated names that stand for more than a subcommand.
+USES = {"explain": "show --why", "prefer": "override URL prefer"}
 GOING = "0.3"  # the version without the deprecated names
 
 

@@ -292,9 +292,8 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
     fill(PAGES)
     code, out, err = dedup(*old)
     assert (code, out) == dedup(*new)[:2]
-    hint = (
-        f"scrapy dedup: '{old[0]}' is deprecated and will be removed in 0.3: use '{new[0]}' (-h)\n"
-    )
+    use = {"explain": "show --why", "prefer": "override URL prefer"}.get(old[0], new[0])
+    hint = f"scrapy dedup: '{old[0]}' is deprecated and will be removed in 0.3: use '{use}' (-h)\n"
     assert err.startswith(hint)
     assert old[0] not in list_names()
 
