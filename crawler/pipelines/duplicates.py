@@ -30,6 +30,7 @@ from .dropping import drop_reason
 from .item_pages.belonging import Labels, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
 from .item_pages.origins import Origin, Origins
+from .item_pages.records import Records
 from .outcome import Outcome
 from .reading import ResponseTrees
 from .stopping import Ending, Stopper, fail_at_start
@@ -87,6 +88,7 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._labels = Labels()
+        self._records = Records(config.html_field, config.text_field)
         self._closing: asyncio.Future[None] | None = None
 
     @classmethod
@@ -201,6 +203,9 @@ class DuplicatePipeline:
         await self.crawl.report_found(is_all=False)
         await self.crawl.course.begin_crawl()
         request = origin.response.request if origin is not None else None
+        is_other = request is not None and self._records.note_item(
+            self.config.identity(url), item, request
+        )
         verdict = await index.check(
             url,
             text,
@@ -215,7 +220,7 @@ class DuplicatePipeline:
             final=self.crawl.course.again.note_came(url, request),
             scope=page.scope,
         )
-        if origin is not None and origin.is_repeated(verdict, self.config.page):
+        if origin is not None and origin.is_repeated(verdict, self.config.page, is_other):
             page.missing = Missing.LISTING
             return None
         alone = main.whole if main else text

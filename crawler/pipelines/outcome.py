@@ -46,7 +46,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         "file's text in DEDUP_TEXT_FIELD",
     ),
     Missing.LISTING: (
-        "share a response with other items, so that it is not the page of one of them",
+        "share a page with other items, so that it is not the page of one of them",
         f"yield one item for each page, or {_NAME_FIELDS}",
     ),
     Missing.SHORT_TEXT: (

@@ -21,7 +21,10 @@ CARRIED: Final = "dedup_carried"
 
 _MOST: Final = 10_000  # texts of one page's requests that are compared
 # Keys of a meta in which Scrapy puts texts.
-_OF_SCRAPY: Final = frozenset({CARRIED, "bindaddress", "download_slot", "link_text", "proxy"})
+_OF_SCRAPY: Final = frozenset(
+    {"bindaddress", "download_slot", "link_text", "proxy", "redirect_reasons", "redirect_urls"}
+)
+_OWN: Final = "dedup_"  # begins the keys of this package
 
 
 class Begun(NamedTuple):
@@ -57,7 +60,7 @@ class Siblings:
             return
         # All siblings have this very dict, so the first learns of the others; it can be pickled.
         shared = {"count": 0, "labels": [], "is_list": self._is_list}
-        siblings, seen = self._known.setdefault(_code_of(request.callback), (shared, set()))
+        siblings, seen = self._known.setdefault(code_of(request.callback), (shared, set()))
         siblings["count"] += 1
         # What several have is a label, unless it is long.
         labels = {text for text in texts & seen if len(text.split()) < PROSE}
@@ -121,7 +124,8 @@ def carried_by(request: Request) -> Iterator[Any]:
     if request.cb_kwargs:
         yield from request.cb_kwargs.values()
     for name, value in request.meta.items():
-        if not isinstance(value, (int, float)) and name not in _OF_SCRAPY:
+        is_own = name in _OF_SCRAPY or str(name).startswith(_OWN)
+        if not isinstance(value, (int, float)) and not is_own:
             yield value
     callback: Any = request.callback
     while isinstance(callback, partial):
@@ -135,7 +139,8 @@ def carried_by(request: Request) -> Iterator[Any]:
                 yield cell.cell_contents
 
 
-def _code_of(callback: Any) -> Any:
+def code_of(callback: Any) -> Any:
+    """The code of a callback, whatever a partial adds."""
     while isinstance(callback, partial):
         callback = callback.func
     return getattr(callback, "__code__", callback)

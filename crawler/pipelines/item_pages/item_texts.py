@@ -36,36 +36,43 @@ def texts_in(*values: Any) -> frozenset[str]:
     """
     found = set[str]()
     with suppress(Exception):  # of a type that fails: what it carries is not known
-        found.update(islice(_find_texts(values, _DEEP), _MOST))
+        texts = (one for one in values_in(*values) if isinstance(one, str))
+        found.update(islice(filter(None, map(_begin, texts)), _MOST))
     return frozenset(found)
 
 
-def _find_texts(value: Any, deep: int) -> Iterator[str]:
-    if isinstance(value, str):
-        beginning = value[:_CHARACTERS]
-        if beginning.endswith(_CUT):
-            beginning = beginning.rstrip(".…").rpartition(" ")[0]
-        words = " ".join(words_of(beginning).split()[:_WORDS])
-        is_long = len(words) >= _SHORT or UNSPACED.search(words)
-        is_url = "/" in beginning and len(beginning.split()) == 1
-        if is_long and not is_url and not _is_code(words):
-            yield words
-        return
-    if not deep:
-        return
+def _begin(text: str) -> str:
+    """The first words of a text; none if it is no text, but a URL or a code."""
+    beginning = text[:_CHARACTERS]
+    if beginning.endswith(_CUT):
+        beginning = beginning.rstrip(".…").rpartition(" ")[0]
+    words = " ".join(words_of(beginning).split()[:_WORDS])
+    is_long = len(words) >= _SHORT or UNSPACED.search(words)
+    is_url = "/" in beginning and len(beginning.split()) == 1
+    return words if is_long and not is_url and not _is_code(words) else ""
+
+
+def values_in(*values: Any) -> Iterator[Any]:
+    """The values within lists and items, also of those within each other."""
+    return _find_values(values, _DEEP)
+
+
+def _find_values(value: Any, deep: int) -> Iterator[Any]:
+    inner: Iterable[Any]
     if hasattr(value, "load_item"):  # a loader, which fills its item in the end
-        yield from _find_texts([value.item, getattr(value, "_values", None)], deep)
-        return
-    if isinstance(value, Mapping):
-        inner: Iterable[Any] = value.values()
+        inner = [value.item, getattr(value, "_values", None)]
+    elif isinstance(value, Mapping):
+        inner = value.values()
     elif isinstance(value, (list, tuple, set, frozenset)):
         inner = value
     elif ItemAdapter.is_item(value):
         inner = ItemAdapter(value).values()
     else:
+        yield value
         return
-    for one in islice(inner, _BROAD):
-        yield from _find_texts(one, deep - 1)
+    if deep:
+        for one in islice(inner, _BROAD):
+            yield from _find_values(one, deep - 1)
 
 
 def _is_code(words: str) -> bool:

@@ -51,14 +51,15 @@ class Origin(NamedTuple):
         """Whether the request says that its items are not checked."""
         return is_switched_off(self.response)
 
-    def is_repeated(self, verdict: Verdict, page: str) -> bool:
-        """Whether its item only repeats the page of another item of the response.
+    def is_repeated(self, verdict: Verdict, page: str, is_other: bool) -> bool:
+        """Whether its item only repeats the page of another item.
 
-        If that is dropped as a copy, both are. `page` is DEDUP_PAGE.
+        That is one of the response, or of an earlier one if this `is_other` than those before. If
+        it is dropped as a copy, both are. `page` is DEDUP_PAGE.
         """
-        is_shared = self.url is not None and self.url.is_shared and page != "item"
+        is_shared = is_other or (self.url is not None and self.url.is_shared)
         is_kept = verdict.standing not in (Kind.EXACT, Kind.NEAR)
-        return verdict.kind is Kind.REPEATED and is_kept and is_shared
+        return verdict.kind is Kind.REPEATED and is_kept and is_shared and page != "item"
 
 
 def is_switched_off(response: Response) -> bool:

@@ -1,0 +1,144 @@
+"""Items of one page that different requests have brought."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import pytest
+from scrapy import FormRequest, Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+from crawler.pipelines.item_pages import records
+from crawler.pipelines.item_pages.records import Records
+from tests.pipelines.crawls import crawl, prose
+from tests.spiders.webserver import Answer, Web
+
+CODES = [f"7{number}" for number in range(6)]
+
+
+class Reading(Spider):
+    """Reads the page of a seller for each of its products, in one way or another."""
+
+    name = "reading"
+    url = ""
+    way = ""
+
+    async def start(self) -> Any:
+        for code in CODES:
+            for times in range(2):  # each product is in two lists
+                yield self.ask(code, times)
+
+    def ask(self, code: str, times: int) -> Request:
+        ways: dict[str, dict[str, Any]] = {
+            "cb_kwargs": {"cb_kwargs": {"code": code, "list": times}},
+            "meta": {"meta": {"code": int(code), "list": f"List {times}"}},
+            "nested": {"meta": {"product": {"codes": [code]}}},
+            "partial": {"callback": partial(self.parse, code=code)},
+            "form": {"formdata": {"code": code}},
+            "cookies": {"cookies": {"code": code}},
+        }
+        path = f"old/{code}" if self.way == "redirects" else "seller"
+        return FormRequest(f"{self.url}/{path}", dont_filter=True, **ways.get(self.way, {}))
+
+    def parse(self, response: Any, **given: Any) -> Any:
+        request = response.request
+        code = given.get("code") or request.meta.get("code") or request.cookies.get("code")
+        code = code or request.meta.get("product", {}).get("codes")
+        code = code or request.body.decode().removeprefix("code=") or None
+        yield {"seller": response.css("h1::text").get(), "code": code}
+
+
+class Dated(Reading):
+    """Has nothing of its requests in its items, but the time of each."""
+
+    name = "dated"
+
+    def parse(self, response: Any, **given: Any) -> Any:
+        yield {"seller": response.css("h1::text").get(), "time": time.time_ns()}
+
+
+class Ruled(CrawlSpider):
+    """Makes two items of a page, by two rules."""
+
+    name = "ruled"
+    rules = (
+        Rule(LinkExtractor(allow=r"/seller$"), "parse_name", process_request="ask"),
+        Rule(LinkExtractor(allow=r"/seller#phone$"), "parse_phone", process_request="ask"),
+    )
+
+    def __init__(self, url: str, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = [url]
+
+    def ask(self, request: Request, response: Any) -> Request:
+        return request.replace(dont_filter=True)
+
+    def parse_name(self, response: Any) -> Any:
+        yield {"seller": response.css("h1::text").get()}
+
+    def parse_phone(self, response: Any) -> Any:
+        yield {"phone": response.css("p::text").get()}
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def watch(self, crawler: Crawler) -> None:
+        crawler.signals.connect(self.put, signal=signals.item_scraped)
+
+    def put(self, item: Any) -> None:
+        self.items.append(item)
+
+
+async def read(web: Web, redis_url: str, spider: type[Spider], **options: Any) -> list[Any]:
+    """The items that are kept in a crawl of a seller."""
+    web.page("/seller", head="<h1>Green tea for all</h1>", text=prose(1))
+    web.page("/", "/seller", '<a href="/seller#phone">x</a>', text=prose(2))
+    for code in CODES:
+        web.answers[f"/old/{code}"] = Answer(b"", {"Location": "/seller"}, 302)
+    kept = Kept()
+    stats = await crawl(web, kept, spider=spider, DEDUP_REDIS_URL=redis_url, **options)
+    count = stats.get("dedup/no_page/listing", 0)
+    assert count == len(kept.items) - 1
+    assert stats["dedup/unique"] == 1
+    return kept.items
+
+
+@pytest.mark.parametrize("way", ["cb_kwargs", "meta", "nested", "partial", "form", "cookies"])
+async def test_a_page_that_is_read_for_several_records(web: Web, redis_url: str, way: str) -> None:
+    """Each is kept once: what an item has of its request tells it from the others."""
+    kept = await read(web, redis_url, Reading, way=way)
+    assert sorted(str(item["code"]).strip("[']") for item in kept) == CODES
+
+
+async def test_a_page_that_two_callbacks_read(web: Web, redis_url: str) -> None:
+    """The rules of a CrawlSpider have the same callback, as Scrapy sees it."""
+    kept = await read(web, redis_url, Ruled)
+    assert sorted(name for item in kept for name in item if name != "dedup") == ["phone", "seller"]
+
+
+@pytest.mark.parametrize(
+    ("spider", "way"),
+    [(Reading, "same"), (Reading, "redirects"), (Dated, "same"), (Dated, "redirects")],
+)
+async def test_a_page_that_comes_again(
+    web: Web, redis_url: str, spider: type[Spider], way: str
+) -> None:
+    """A date makes no other record of it, nor does a redirect."""
+    assert len(await read(web, redis_url, spider, way=way)) == 1
+
+
+def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is forgotten passes for one that has not come before."""
+    monkeypatch.setattr(records, "_MOST", 6)
+    known = Records()
+    for url in "ababcc":
+        known.note_item(url, {"code": "1"}, Request("http://a/"))
+    other = Request("http://a/", cb_kwargs={"code": "2"})
+    assert known.note_item("c", {"code": "2"}, other)
+    assert not known.note_item("a", {"code": "2"}, other)
