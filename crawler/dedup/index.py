@@ -77,9 +77,10 @@ class DuplicateIndex(AskedIndex):
         template
             The site's template. What this and other workers have learnt is exchanged through it.
         heading, own_words, learnt
-            The page's heading, the number of words that do not belong to the template, and the
-            number of texts from which the template was learnt. Pages with different headings are
-            not copies if they have few words of their own, or if the template is hardly known.
+            The page's heading, the number of words that do not belong to the template (by default
+            all), and the number of texts from which the template was learnt. Pages with different
+            headings are not copies if they have few words of their own, or if the template is
+            hardly known.
         final
             Hosts whose unconfirmed records give way to the page.
         scope
@@ -97,7 +98,8 @@ class DuplicateIndex(AskedIndex):
         """
         fingerprint = await self._fingerprinted(text, whole, url=url, scope=scope)
         if heading:
-            own = self.fingerprint.own(heading, own_words, learnt)
+            words = fingerprint.words if own_words is None else own_words
+            own = self.fingerprint.own(heading, words, learnt)
             fingerprint = replace(fingerprint, own=own)
         request = self._request(
             url, fingerprint, canonical=canonical, date=date, fields=fields, final=final

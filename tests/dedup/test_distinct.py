@@ -66,6 +66,17 @@ async def test_a_heading_decides_where_little_is_a_pages_own(
         assert same.kind in (Kind.NEAR, Kind.EXACT)
 
 
+async def test_all_words_are_own_by_default(redis_url: str) -> None:
+    """As of items that bring only a title and a text."""
+    async with opened(redis_url) as index:
+        for name, words, kind in ("a", 40, Kind.UNIQUE), ("b", 60, Kind.EXACT):
+            described = text(article(words, words))
+            first = await index.check(f"{RED}/{name}", described, heading="Red")
+            assert first.kind is Kind.UNIQUE
+            found = await index.check(f"{ELSEWHERE}/{name}", described, heading="Blue")
+            assert found.kind is kind
+
+
 async def test_equal_texts_of_few_own_words_need_equal_headings(index_url: str) -> None:
     """As where nothing but a dialog, or a licence, was found on two pages."""
     async with opened(index_url) as index:

@@ -1,14 +1,17 @@
-"""Items of one page that different requests have brought."""
+"""Different records that have one page, or one text."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pytest
 from scrapy import FormRequest, Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
@@ -16,6 +19,7 @@ from crawler.pipelines.item_pages import records
 from crawler.pipelines.item_pages.records import Records
 from tests.pipelines.crawls import crawl, prose
 from tests.spiders.webserver import Answer, Web
+from tests.support.texts import article, text
 
 CODES = [f"7{number}" for number in range(6)]
 
@@ -142,3 +146,29 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Request("http://a/", cb_kwargs={"code": "2"})
     assert known.note_item("c", {"code": "2"}, other)
     assert not known.note_item("a", {"code": "2"}, other)
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "kept"),
+    [
+        (40, {"text": True}, True),
+        (60, {"text": True}, True),
+        (100, {"text": True}, False),
+        (40, {"html": True}, True),
+        (40, {"html": True, "head": "<title>Parts</title>"}, False),
+    ],
+)
+async def test_the_title_of_an_item_is_the_heading_of_its_text(
+    open_bench: Callable[..., Any], words: int, fields: dict[str, Any], kept: bool
+) -> None:
+    """Parts with one short description are no copies; an HTML page tells its heading itself."""
+    bench = await open_bench()
+    description = text(article(1, words))
+    html = f"<html><head>{fields.get('head', '')}</head><body><p>{description}</p>"
+    page = {"text": description} if "text" in fields else {"html": html}
+    kinds = []
+    for number, title in enumerate(["Brass valve", "Steel hinge", "Brass valve"]):
+        with suppress(DropItem):
+            item = {"url": f"https://a.example/{number}", "title": title, **page}
+            kinds.append((await bench.process(item))["dedup"]["kind"])
+    assert kinds == ["unique", "unique"][: 1 + kept]
