@@ -172,3 +172,26 @@ async def test_the_title_of_an_item_is_the_heading_of_its_text(
             item = {"url": f"https://a.example/{number}", "title": title, **page}
             kinds.append((await bench.process(item))["dedup"]["kind"])
     assert kinds == ["unique", "unique"][: 1 + kept]
+
+
+class Cards(Spider):
+    """Two sites with the same paths, which the items name without their hosts."""
+
+    name = "cards"
+    url = ""
+
+    async def start(self) -> Any:
+        yield Request(self.url)
+        yield Request(self.url.replace("localhost", "127.0.0.1"))
+
+    def parse(self, response: Any) -> Any:
+        is_other = "127.0.0.1" in response.url
+        for number in range(3):
+            yield {"url": f"/{number}", "text": prose(2 * number + is_other)}
+
+
+async def test_a_path_is_of_the_host_that_names_it(web: Web, redis_url: str) -> None:
+    """Else pages of one site take the places of another's."""
+    web.page("/", text=prose(9))
+    stats = await crawl(web, spider=Cards, DEDUP_REDIS_URL=redis_url)
+    assert stats["dedup/unique"] == 6

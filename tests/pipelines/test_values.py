@@ -132,6 +132,8 @@ def test_whose_page_it_is(item, page, is_alone, expected):
         ("http://[", {}, Missing.OTHER_URL),
         ("/tea", {"item": {"url": URL}}, Missing.OTHER_PAGE),
         ("/tea", {"product": URL}, Missing.OTHER_URL),
+        ("/tea", {"product": "/tea"}, Missing.OTHER_URL),
+        ("/tea", {"product": "tea"}, "https://a.example/print"),
     ],
 )
 def test_an_item_with_the_canonical_url_of_its_page(named, carried, expected):

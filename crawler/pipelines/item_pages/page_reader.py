@@ -59,7 +59,7 @@ class PageReader:
 
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item with this origin."""
-        page, wrong = self._read_own(item)
+        page, wrong = self._read_own(item, origin.response.url if origin is not None else "")
         for name in fields_of(self._config.prefer):
             if name not in page.fields:
                 self._tell_of_no_number(item, name)
@@ -103,8 +103,11 @@ class PageReader:
         self._tell_of_no_html(item, page)
         return page
 
-    def _read_own(self, item: Any) -> tuple[ItemPage, list[str]]:
-        """The page that the item itself holds, and the fields whose values are of a wrong type."""
+    def _read_own(self, item: Any, base: str = "") -> tuple[ItemPage, list[str]]:
+        """The page that the item itself holds, and the fields whose values are of a wrong type.
+
+        A URL without a host has that of `base`.
+        """
         config, wrong = self._config, []
         value_in = reader_of(item)
 
@@ -118,6 +121,7 @@ class PageReader:
             return converted
 
         url = read(config.url_field, url_of)
+        url = resolved(base, url) if base and url and url.startswith("/") else url
         text = read(config.text_field, text_of)
         html = read(config.html_field, self._html_of)
         if isinstance(item, Page) and item.file is not None:
@@ -208,11 +212,12 @@ class PageReader:
 
     def _is_canonical(self, response: Response, url: str) -> bool:
         """Whether a response names a URL, which its request did not bring, as its canonical one."""
+        identity, here = self._config.identity, resolved(response.url, url)
         brought = carried_by(response.request) if response.request is not None else ()
-        if not isinstance(response, HtmlResponse) or url in map(url_of, brought):
+        urls = [resolved(response.url, one) for one in map(url_of, brought) if one and "/" in one]
+        if not isinstance(response, HtmlResponse) or here in urls:
             return False
         named = response.css("link[rel=canonical i]::attr(href)").get("")
-        identity, here = self._config.identity, resolved(response.url, url)
         there = resolved(response.url, named) if named else None
         return there is not None and here is not None and identity(there) == identity(here)
 
