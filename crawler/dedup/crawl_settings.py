@@ -150,7 +150,8 @@ class CrawlSettings:
     title_field: str = setting(
         "title",
         parsing.text,
-        "Item field for the page's title; filled if the item has the field and it is empty.",
+        "Item field for the page's title, the heading of the item's text; filled if the item has "
+        "the field and it is empty.",
     )
     date_field: str = setting(
         "date",

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Version of the work in a folder; a run does not resume work of another version.
-_LAYOUT: Final = 8
+_LAYOUT: Final = 9
 _RESULTS: Final = ("duplicates", "clusters", "contained", "kept")
 # Settings without effect on decisions: the address of the index, and the use of verdicts.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
-    | {"title_field", "archive", "shards", "seed"}
+    | {"archive", "shards", "seed"}
     | {"crawl"}
 )
 

@@ -30,7 +30,7 @@ class _Waiting(NamedTuple):
     def is_doubtful(self) -> bool:
         """Whether more pages of the site may show that the page is no copy."""
         own = self.request.fingerprint.own
-        return any(own[:2]) and own[2] >= FEW
+        return not self.request.is_cut and any(own[:2]) and own[2] >= FEW
 
     def knows_more(self, request: CheckRequest) -> bool:
         """Whether a later request for the page may be decided otherwise."""

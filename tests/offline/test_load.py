@@ -176,6 +176,28 @@ def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> Non
     assert decided(shown(config)) == by_load
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+@pytest.mark.parametrize(
+    ("field", "words", "kept"), [("text", 40, 9), ("text", 100, 1), ("html", 40, 9)]
+)
+def test_titles_are_the_headings_of_texts(
+    redis_url: str, tmp_path: Path, name: str, field: str, words: int, kept: int
+) -> None:
+    """Parts with one short description are no copies, as in a crawl."""
+    described = {"text": text(article(1, words)), "html": f"<p>{text(article(1, words))}"}
+    rows = [
+        {"url": f"http://a/{number}", "title": f"Part {number}", field: described[field]}
+        for number in range(9)
+    ]
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    found = loaded(config, local_files(str(path))).verdicts
+    assert found == {"unique": kept} | ({"exact": 9 - kept} if kept < 9 else {})
+
+
 def test_the_best_of_several_copies_is_kept(server_url: str, tmp_path: Path) -> None:
     """By the fields of lines and rows, and by the heads of pages in a WARC, as in a crawl."""
     order, words = "canonical,earlier,score", text(article(1))

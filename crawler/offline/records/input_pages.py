@@ -35,7 +35,8 @@ class Page(NamedTuple):
     ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
     :meth:`~...dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER``
     needs them. ``is_cut`` means that the record has the text, not HTML: its template may have been
-    cut already. ``scope`` is the record's value of the field that ``DEDUP_SCOPE`` names, if any.
+    cut already. ``title`` is the record's, which is the heading of a page without title and
+    heading. ``scope`` is the record's value of the field that ``DEDUP_SCOPE`` names, if any.
     """
 
     url: str
@@ -45,6 +46,7 @@ class Page(NamedTuple):
     learnt: int | None = None
     whole: str | None = None
     is_cut: bool = False
+    title: str = ""
     again: Again | None = None
     scope: str | None = None
     canonical: str | None = None
@@ -55,14 +57,15 @@ class Page(NamedTuple):
         """The page with its text taken again, by the template of its site as known now."""
         if self.again is None:
             return self
-        found = _page_of(self.url, self.again())
+        found = _page_of(self.url, self.again(), self.title)
         return self._replace(**{name: getattr(found, name) for name in _OF_TEXT}, again=None)
 
     def complete(
         self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
     ) -> Fingerprint:
         """Complete the fingerprint of the page's text from its other fields and its scope."""
-        own = fingerprinter.own(self.heading, self.own_words, self.learnt)
+        words = page.words if self.own_words is None else self.own_words
+        own = fingerprinter.own(self.heading, words, self.learnt)
         if self.whole is not None:
             page = replace(page, exact=fingerprinter.exact(self.whole))
         scope = scope_of(config, config.identity(self.url), self.scope)
@@ -133,10 +136,12 @@ class PageReader:
         if not isinstance(url, (str, int)) or not str(url).strip():
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
         text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
+        title = _decode_cell(item.get(config.title_field))
+        title = title if isinstance(title, str) else ""
         if isinstance(text, str) and text.strip():
-            return Page(str(url), text, is_cut=True)
+            return Page(str(url), text, title, is_cut=True)
         if isinstance(html, (str, bytes)):
-            return self._make_page(str(url), html, None)
+            return self._make_page(str(url), html, None, title=title)
         if isinstance(text, str):
             return Page(str(url), text)
         raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
@@ -168,6 +173,7 @@ class PageReader:
         html: str | bytes,
         content_type: str | None,
         *,
+        title: str = "",
         is_response: bool = False,
     ) -> Page | Left:
         if not html.strip():
@@ -179,21 +185,23 @@ class PageReader:
             if document.is_binary:  # what a server calls a page may be a PDF
                 return Left.BINARY
             found, again = self.texts.read_text(url, document)
-            page = _page_of(url, found)._replace(again=again)
+            page = _page_of(url, found, title)._replace(again=again)
             if not is_response or not self.config.prefer:
                 return page
             config = self.config
             head = {config.canonical_field: canonical(document)}
             head[config.date_field] = published(document)
             return page._replace(**read_claims(config, url, head))
-        return _page_of(url, self._extract(html[:LIMIT]))
+        return _page_of(url, self._extract(html[:LIMIT]), title)
 
 
-def _page_of(url: str, found: MainText | str) -> Page:
+def _page_of(url: str, found: MainText | str, title: str) -> Page:
     if isinstance(found, str):
-        return Page(url, found)
+        return Page(url, found, title)
     whole = found.whole if found.whole != found.text else None
-    return Page(url, found.text, found.heading, found.own_words, found.learnt, whole)
+    heading = found.heading or ("" if found.title else title)
+    page = Page(url, found.text, heading, found.own_words, found.learnt, whole)
+    return page._replace(title=title)
 
 
 class Found(NamedTuple):

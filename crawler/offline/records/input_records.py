@@ -84,7 +84,7 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     names = {config.url_field, config.text_field, config.html_field}
     names |= {config.scope_field or config.url_field, *claimed_fields(config)}
-    return rows_in(stream, names)
+    return rows_in(stream, names, {config.title_field})
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

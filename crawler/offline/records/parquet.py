@@ -73,11 +73,16 @@ def _refuse_column(path: str, schema: Any, name: str, setting: str, wanted: str)
     )
 
 
-def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield number and content of each row, with those `wanted` columns that the file has."""
+def rows_in(
+    stream: IO[bytes], wanted: Set[str], more: Set[str] = frozenset()
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number and content of each row, with the columns that the file has of these.
+
+    Raises :class:`InputError` for a file without `wanted` columns.
+    """
     file = import_extra("pyarrow.parquet").ParquetFile(stream)
-    columns = [name for name in file.schema_arrow.names if name in wanted]
-    if not columns:
+    columns = [name for name in file.schema_arrow.names if name in wanted | more]
+    if wanted.isdisjoint(columns):
         raise InputError(
             f"it has none of the columns {', '.join(sorted(wanted))}, which DEDUP_URL_FIELD, "
             "DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name"
