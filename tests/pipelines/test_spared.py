@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -357,6 +359,19 @@ def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path:
     assert [(one.request.url, one.request.callback) for one in made] == [
         ("http://host/3?sort=b", spider.parse)
     ]
+
+
+async def test_what_was_spared_before_a_pause_that_was_cut_off_is_made(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """A crawl is killed while it writes its feeds: what it has fetched may be in none of them."""
+    site, mark = endless("/{page}?sid={n:08x}"), tmp_path / "dedup.json"
+    options, since = {"JOBDIR": tmp_path, "CONCURRENT_REQUESTS": 1}, int(time.time())
+    await fetch(web, site, redis_url, ends=False, **options | {"CLOSESPIDER_PAGECOUNT": 12})
+    left = json.loads(mark.read_text()) | {"running": True, "since": since}
+    mark.write_text(json.dumps(left))  # as it is until the feeds are written
+    _, texts, _ = await fetch(web, site, redis_url, **options)
+    assert len(texts) == 6
 
 
 async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: str) -> None:

@@ -33,6 +33,7 @@ Page = TypeVar("Page", Dropped, Doubtful)
 logger = logging.getLogger(__name__)
 
 MARK: Final = "dedup.json"
+SPARED: Final = "dedup-spared.pickle"  # what a paused crawl knew of its sites
 # Scrapy's files in a JOBDIR: the requests that were made, and those that wait.
 _SEEN: Final = "requests.seen"
 _WAITING: Final = "requests.queue"
@@ -88,7 +89,8 @@ class Job:
 
     def _forget_requests(self) -> None:
         assert self._folder is not None
-        (self._folder / _SEEN).unlink(missing_ok=True)
+        for name in (_SEEN, SPARED):  # the latter if it was killed while it paused
+            (self._folder / name).unlink(missing_ok=True)
         shutil.rmtree(self._folder / _WAITING, ignore_errors=True)
 
     async def begin_crawl(self, index: DuplicateIndex) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
+from ..crawl.job import SPARED
 from .left_requests import Left
 
 if TYPE_CHECKING:
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FILE: Final = "dedup-spared.pickle"
 _MOST_SITES: Final = 100
 
 
 class PausedSites:
     """Keeps the latest sites of a crawl in its JOBDIR.
 
-    There is no file while a crawl is under way, so one that is killed makes its requests again.
+    There is no file while a crawl is under way, so one that is killed makes its requests again. If
+    it is killed while it pauses, the next start deletes the file.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
         folder = job_dir(settings)
-        self._path = Path(folder) / _FILE if folder else None
+        self._path = Path(folder) / SPARED if folder else None
 
     def take_sites(self, spider: Spider) -> dict[SiteKey, SiteCourse]:
         """Take the sites of a paused crawl out of the file; none if no crawl was paused."""
