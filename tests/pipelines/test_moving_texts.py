@@ -7,12 +7,13 @@ import fcntl
 import random
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import wait_until
+from tests.conftest import Server, wait_until
 from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
 from tests.spiders.webserver import Web
 from tests.support.forked import start_scrapy
@@ -59,19 +60,28 @@ async def test_nor_by_three_crawlers_with_a_part_of_it_each(
         assert site.missing(feed.passed) == set(), (week, feed.tags)
 
 
+@pytest.mark.parametrize(("pauses", "memory"), [(0, "0"), (2, "0"), (1, "1mb")])
 async def test_nor_by_a_crawl_that_is_killed(
-    web: Web, redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    web: Web,
+    start_server: Callable[..., Server],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    pauses: int,
+    memory: str,
 ) -> None:
     """What it has kept is passed on by the crawl that goes on in its JOBDIR, and so is the rest,
-    also to those who do not want what is unchanged.
+    also to those who do not want what is unchanged, if that crawl pauses, or if the server is full
+    until then.
     """
+    server = start_server()
     draws = random.Random(5)
     site, engine = Site(web, draws), Feed()
     settings = {
-        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_REDIS_URL": server.url,
         "DEDUP_DATA_DIR": tmp_path,
         "DEDUP_DROP": "exact,near,repeated,unchanged",
         "JOBDIR": tmp_path / "job",
+        "CONCURRENT_REQUESTS": 1 if pauses else 16,
     }
     mark = tmp_path / "job" / "dedup.json"
     before, now = weeks(draws, 2)
@@ -82,6 +92,11 @@ async def test_nor_by_a_crawl_that_is_killed(
     site.serve(now)
     kill_midway(web, draws.randrange(4, len(now)), settings)
     assert mark.exists()
+    server.ask("CONFIG", "SET", "maxmemory", memory)
+    for _ in range(pauses):
+        await crawl(web, engine, CLOSESPIDER_ITEMCOUNT=1, **settings)
+        assert mark.exists()
+    server.ask("CONFIG", "SET", "maxmemory", "0")
     await crawl(web, engine, **settings)
     assert "was interrupted: all requests are made again" in caplog.text
     assert engine.lost(site) == set(), engine.tags

@@ -45,7 +45,8 @@ class Job:
     While it runs, a mark is in the JOBDIR; if the process is killed, the mark stays. The next start
     finds it and by default makes all requests again: some requests that Scrapy counts as done were
     not, and waiting ones were lost. Pages that the killed crawl has checked may be in no feed, so
-    they are doubtful. A paused crawl replaces the mark by the state that is needed to continue.
+    they are doubtful until a crawl has ended. A paused crawl replaces the mark by the state that is
+    needed to continue.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -57,6 +58,8 @@ class Job:
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
+        # The crawl that a pause leaves; not the killed one, or its pages would be `repeated`.
+        self._crawl = (0, 0) if self.was_killed else self._left.get("crawl", (0, 0))
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, config: DedupConfig) -> Self:
@@ -100,16 +103,16 @@ class Job:
         """
         number, start = self._left.get("crawl", (0, 0))
         known = Crawl(number, start) if number else None
-        since = int(time.time())
-        if self.was_killed:
-            since = min(since, self._left.get("since", since))
+        now = int(time.time())
+        since = min(now, self._left.get("since", now))
         self._write_state({"running": True, "crawl": (number, start), "since": since})
         if self.was_killed and known is not None:
             index.crawl = known  # ended, so that no new crawl joins it
             await index.end_crawl()
         crawl = await index.begin_crawl(
-            None if self.was_killed else known, doubtful=since if self.was_killed else 0
+            None if self.was_killed else known, doubtful=since if "since" in self._left else 0
         )
+        self._crawl = crawl
         self._write_state({"running": True, "crawl": crawl, "since": since})
 
     def read_pages(self, spider: Spider) -> tuple[dict[str, Dropped], dict[str, Doubtful]]:
@@ -131,10 +134,12 @@ class Job:
     ) -> None:
         """Save the state that is needed to continue."""
         self._paused = {
-            "crawl": self._state.get("crawl", (0, 0)),
+            "crawl": self._crawl,
             "dropped": _pack(pages, spider),
             "doubtful": _pack(copies, spider),
         }
+        if "since" in self._left:  # a killed process may have kept pages that come only later
+            self._paused["since"] = self._state.get("since", self._left["since"])
 
     @property
     def can_go_on(self) -> bool:
