@@ -15,6 +15,7 @@ from scrapy.exceptions import DropItem
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
+from crawler.items import Page
 from crawler.pipelines.item_pages import records
 from crawler.pipelines.item_pages.records import Records
 from tests.pipelines.crawls import crawl, prose
@@ -135,6 +136,15 @@ async def test_a_page_that_comes_again(
 ) -> None:
     """A date makes no other record of it, nor does a redirect."""
     assert len(await read(web, redis_url, spider, way=way)) == 1
+
+
+def test_a_page_is_no_record_beside_its_page() -> None:
+    """It has the time of its fetch, and each request may bring something along."""
+    known = Records()
+    for number in range(2):
+        page = Page(url="http://a/", fetched_at=str(number), status=200, title="A")
+        request = Request("http://a/", cb_kwargs={"list": str(number)})
+        assert not known.note_item("http://a/", page, request)
 
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:

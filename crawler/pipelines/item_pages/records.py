@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 
+from ...items import Page
 from .carried import carried_by, code_of
 from .item_texts import values_in
 
@@ -31,8 +32,11 @@ class Records:
         """Note an item of the page at `url`; whether it is another record than those before.
 
         That takes two differences. A date may differ in items that are the same otherwise, and
-        another list may have a request for the same item.
+        another list may have a request for the same item. A :class:`~...items.Page` is never
+        another record, for all of it is of its page.
         """
+        if type(item) is Page:  # a subclass may have other fields
+            return False
         page = hash(url)
         of_item = of_request = page  # if the values of an item cannot be read, it is no other
         with suppress(Exception):
