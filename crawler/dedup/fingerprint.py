@@ -192,19 +192,25 @@ class Fingerprinter:
         """The hash of a text's normalised words (12 bytes)."""
         return self._read(text)[0].exact
 
-    def own(self, heading: str, words: int | None = None, learnt: int | None = None) -> bytes:
-        """The page's own content, as :class:`Fingerprint` holds it.
+    def with_own(
+        self,
+        page: Fingerprint,
+        heading: str,
+        own_words: int | None = None,
+        learnt: int | None = None,
+    ) -> Fingerprint:
+        """The fingerprint of a page's text, completed from what is the page's own.
 
-        `words` of the text do not belong to the template, which was learnt from `learnt` texts. An
-        unknown number counts as the largest.
+        `own_words` of the text do not belong to the template, by default all; the template was
+        learnt from `learnt` texts, by default very many.
         """
         normalised = single_spaced(self._sketcher.shingler.normaliser.encode(heading))
         if not normalised:
-            return NO_OWN
+            return page
         number = xxhash.xxh3_64_intdigest(normalised, seed=self._seed) & 0xFFFF or 1
-        fours = None if words is None else words // 4
-        counts = (_MOST_OWN if n is None else min(n, _MOST_OWN) for n in (fours, learnt))
-        return number.to_bytes(2) + bytes(counts)
+        fours = (page.words if own_words is None else own_words) // 4
+        counts = (min(fours, _MOST_OWN), _MOST_OWN if learnt is None else min(learnt, _MOST_OWN))
+        return replace(page, own=number.to_bytes(2) + bytes(counts))
 
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:
         """The fingerprints of many texts, somewhat faster than one by one."""

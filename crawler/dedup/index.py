@@ -97,10 +97,7 @@ class DuplicateIndex(AskedIndex):
             The server gives no answer. The request is in the spool, if there is one.
         """
         fingerprint = await self._fingerprinted(text, whole, url=url, scope=scope)
-        if heading:
-            words = fingerprint.words if own_words is None else own_words
-            own = self.fingerprint.own(heading, words, learnt)
-            fingerprint = replace(fingerprint, own=own)
+        fingerprint = self.fingerprint.with_own(fingerprint, heading, own_words, learnt)
         request = self._request(
             url, fingerprint, canonical=canonical, date=date, fields=fields, final=final
         )

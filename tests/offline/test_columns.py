@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -139,7 +138,7 @@ def test_pages_with_other_headings_are_no_copies() -> None:
     So it is also where their words are equal.
     """
     fingerprint = Fingerprinter(DedupConfig(), seed=5)
-    page = replace(fingerprint(text(article(1))), own=fingerprint.own("Red", 300, 0))
+    page = fingerprint.with_own(fingerprint(text(article(1))), "Red", 300, 0)
     stored = cells_of(page, "http://site/red")
     others = [
         (("Blue", 300, 0), "http://elsewhere/"),
@@ -147,7 +146,7 @@ def test_pages_with_other_headings_are_no_copies() -> None:
         (("Blue", 900, 0), "http://site/blue"),
         (("Red", 30, 0), "http://site/print"),
     ]
-    new = [cells_of(replace(page, own=fingerprint.own(*own)), url) for own, url in others]
+    new = [cells_of(fingerprint.with_own(page, *own), url) for own, url in others]
     assert [cells[0] == stored[0] for cells in new] == [False, False, False, True]
     batch = pa.RecordBatch.from_pydict(
         {"new": range(4), "stored": [9] * 4, "hits": [8] * 4, "new_odd": [one[3] for one in new]}

@@ -84,14 +84,16 @@ def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Fi
         for key, place in (settings.get(name) or {}).items():
             try:
                 found.append(place is not None and load_object(key))
-            except (ImportError, NameError, ValueError) as error:  # as for a misspelt path
-                broken[f"{name} {key!r}"] = str(error)
+            except Exception as error:  # a project's module may raise anything
+                broken[f"{name} {key!r}"] = str(error) or type(error).__name__
         return any(isinstance(one, type) and issubclass(one, cls) for one in found)
 
     has_addon = have("ADDONS", Addon)
     has_pipeline = have("ITEM_PIPELINES", DuplicatePipeline)
     for what, error in broken.items():
-        yield Finding(what, f"cannot be loaded: {error}", "correct the path in settings.py")
+        yield Finding(
+            what, f"cannot be loaded: {error}", "correct it in settings.py, or the module"
+        )
     if has_addon:
         yield Finding("add-on", "in ADDONS")
     else:

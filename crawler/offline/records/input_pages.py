@@ -64,12 +64,11 @@ class Page(NamedTuple):
         self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
     ) -> Fingerprint:
         """Complete the fingerprint of the page's text from its other fields and its scope."""
-        words = page.words if self.own_words is None else self.own_words
-        own = fingerprinter.own(self.heading, words, self.learnt)
+        page = fingerprinter.with_own(page, self.heading, self.own_words, self.learnt)
         if self.whole is not None:
             page = replace(page, exact=fingerprinter.exact(self.whole))
         scope = scope_of(config, config.identity(self.url), self.scope)
-        return fingerprinter.scoped(replace(page, own=own), scope)
+        return fingerprinter.scoped(page, scope)
 
     def rank(self, config: DedupConfig, words: int) -> bytes:
         """The rank of the page, whose text has so many words, among its copies."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,13 +49,22 @@ def test_no_server(dedup: Dedup) -> None:
         ({"DEDUP_ENABLED": False}, "DEDUP_ENABLED", "remove DEDUP_ENABLED"),
         ({"DEDUP_EXTRACTOR": "html.unescape"}, "DEDUP_EXTRACTOR", ""),
         ({"DEDUP_EXTRACTOR": "html.nothing"}, "DEDUP_EXTRACTOR", "DEDUP_EXTRACTOR 'html.nothing'"),
-        ({"ADDONS": {"html.Adon": 500}}, "ADDONS 'html.Adon'", "correct the path"),
-        ({"ADDONS": {"no_such.Addon": 500}}, "ADDONS 'no_such.Addon'", "correct the path"),
-        ({"ITEM_PIPELINES": {"Mine": 1}}, "ITEM_PIPELINES 'Mine'", "correct the path"),
+        ({"ADDONS": {"html.Adon": 500}}, "ADDONS 'html.Adon'", "correct it in settings.py"),
+        ({"ADDONS": {"no_such.Addon": 500}}, "ADDONS 'no_such.Addon'", "correct it in settings.py"),
+        ({"ITEM_PIPELINES": {"Mine": 1}}, "ITEM_PIPELINES 'Mine'", "correct it in settings.py"),
+        ({"ADDONS": {"half_done.Mine": 1}}, "ADDONS 'half_done.Mine'", "correct it in settings.py"),
     ],
 )
-def test_settings(values: dict[str, Any], what: str, remedy: str) -> None:
+def test_settings(
+    values: dict[str, Any],
+    what: str,
+    remedy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whether the add-on is there and on, and whether what settings name can be loaded."""
+    (tmp_path / "half_done.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
     config = DedupConfig.from_settings(settings := Settings(values))
     found = {one.what: one.remedy for one in doctor._of_project(settings, config)}
     assert found[what].startswith(remedy)
