@@ -162,7 +162,9 @@ class DuplicateIndex(AskedIndex):
         finally:  # no check may still be running when the caller closes the index
             await asyncio.gather(*waiting, return_exceptions=True)
 
-    async def begin_crawl(self, resume: Crawl | None = None, *, doubtful: int = 0) -> Crawl:
+    async def begin_crawl(
+        self, resume: Crawl | None = None, *, killed: Crawl | None = None
+    ) -> Crawl:
         """Record that a crawl begins, or that the crawl `resume` continues.
 
         From now on, verdicts say which records have not been seen since
@@ -170,22 +172,30 @@ class DuplicateIndex(AskedIndex):
         Crawls with the same ``DEDUP_CRAWL`` are one crawl. So are crawls that begin within seconds
         of each other, except for ``repeated``.
 
-        A crawl that was killed may have kept pages that are in no feed. Kept pages seen since
-        `doubtful` (seconds since 1970) are therefore ``updated`` once.
+        A crawl that was killed may have kept pages that are in no feed. Pages that it was the last
+        to keep are therefore ``updated`` once. It is known by `killed`, or since it began earlier
+        and has not ended.
         """
-        if resume is None:
-            await self._is_there()
-            question = partial(self.store.begin_crawl, self.config.crawl or "")
-            resume = await self._exchange.ask(question)
-            if doubtful and self.config.crawl:
+        await self._is_there()
+        ask, store = self._exchange.ask, self.store
+        if killed is not None:
+            await ask(partial(store.give_up_crawl, killed))
+        if resume is not None:
+            crawl = await ask(partial(store.resume_crawl, resume))
+        else:
+            crawl = await ask(partial(store.begin_crawl, self.config.crawl or ""))
+            if killed is not None and self.config.crawl:
                 # Crawls of one name share a number: with it, kept pages would be `repeated`.
-                own = await self._exchange.ask(partial(self.store.begin_crawl, ""))
-                resume = own._replace(start=resume.start)
-        self.crawl, self._doubtful = resume, doubtful
-        return resume
+                own = await ask(partial(store.begin_crawl, ""))
+                crawl = own._replace(start=crawl.start)
+        self.crawl = crawl
+        return crawl
 
     async def end_crawl(self) -> None:
-        """Record that the crawl has ended. Crawls that begin now are not part of it."""
+        """Record that the crawl has ended: what it kept was passed on.
+
+        Crawls that begin now are not part of it.
+        """
         if self.crawl is not None:
             ended, self.crawl = self.crawl, None
             await self._exchange.ask(partial(self.store.end_crawl, ended))
@@ -252,7 +262,9 @@ class DuplicateIndex(AskedIndex):
 
         Does nothing in a crawl without a name (``DEDUP_CRAWL``).
         """
-        if self.crawl is None or not self.config.crawl or not await self._is_there():
+        if self.crawl is None or not self.crawl.number or not self.config.crawl:
+            return last, []
+        if not await self._is_there():
             return last, []
         question = partial(self.store.share_seen, self.crawl.number, process, last, pages)
         return await self._exchange.ask(question)

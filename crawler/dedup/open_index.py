@@ -37,7 +37,6 @@ class OpenIndex:
         self.store = store
         self.fingerprint = Fingerprinter(config, self.seed)
         self.crawl: Crawl | None = None
-        self._doubtful = 0
         self._spool = (
             Spool(config.data_dir, spool_name, self.fingerprint.fits) if spool_name else None
         )
@@ -119,7 +118,6 @@ class OpenIndex:
             url,
             fingerprint,
             crawl=self.crawl,
-            doubtful=self._doubtful,
             **options,
         )
 

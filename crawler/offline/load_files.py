@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..dedup.store.messages import Crawl
 from .checkpoint import Checkpoint, Place
 from .doubtful_pages import DoubtfulPages
 from .load_chunks import RecordSource, start_processes
@@ -62,7 +63,8 @@ async def load_files(
     told: set[str] = set()
     PageReader(index.config)  # a missing extractor is an error here, not in the processes
     place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
-    if place is not None:
+    if place is not None:  # which was for the index alone: nothing that it kept is lost
+        await index.store.end_crawl(Crawl(place.number, place.start))
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
     source = RecordSource(files, index.config, place.position if place is not None else -1)
     doubtful = DoubtfulPages(index, place.copies if place is not None else ())

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
-from crawler.dedup.store.messages import Original
+from crawler.dedup.store.messages import Crawl, Original
 from tests.support.texts import article, changed, text
 
 A, B, C = (f"http://site/{name}" for name in "abc")
@@ -211,8 +211,7 @@ async def test_what_a_killed_crawl_has_kept_comes_once_more(index_url: str) -> N
             Kind.UNIQUE,
             Kind.EXACT,
         ]
-        await index.end_crawl()
-        await index.begin_crawl(doubtful=killed.start)
+        await index.begin_crawl(killed=killed)
         for kinds in [
             [Kind.UNCHANGED, Kind.UPDATED, Kind.UNCHANGED],
             [Kind.REPEATED] * 3,
@@ -221,18 +220,77 @@ async def test_what_a_killed_crawl_has_kept_comes_once_more(index_url: str) -> N
             assert [(await index.check(url, words)).kind for url, words in pages] == kinds
 
 
+def wait(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let time pass, by the clocks of crawlers, which the server goes by."""
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + seconds)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_what_a_killed_crawl_has_kept_comes_in_any_later_crawl(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    """Once, whether another knows of the kill or only that it has not ended, and after a pause."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST))
+        killed = await index.begin_crawl()
+        assert (await index.check(B, SECOND)).kind is Kind.UNIQUE
+        assert (await index.check(C, THIRD)).kind is Kind.UNIQUE
+        wait(monkeypatch, 15)
+        paused = await index.begin_crawl(killed=killed if is_known else None)
+        assert (await index.check(A, FIRST)).kind is Kind.UNCHANGED
+        await index.end_crawl()
+        await index.begin_crawl(paused)
+        assert (await index.check(B, SECOND)).kind is Kind.UPDATED
+        await index.end_crawl()
+        pages = (A, FIRST), (B, SECOND), (C, THIRD)
+        assert await crawled(index, *pages) == [Kind.UNCHANGED, Kind.UNCHANGED, Kind.UPDATED]
+        assert await crawled(index, *pages) == [Kind.UNCHANGED] * 3
+
+
+async def test_a_crawl_that_ends_late_was_not_killed(
+    index_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(index_url) as one, opened(index_url) as other:
+        await one.begin_crawl()
+        assert (await one.check(A, FIRST)).kind is Kind.UNIQUE
+        assert (await one.check(B, SECOND)).kind is Kind.UNIQUE
+        wait(monkeypatch, 15)
+        await other.begin_crawl()
+        assert (await other.check(A, FIRST)).kind is Kind.UPDATED
+        await one.end_crawl()
+        assert await crawled(other, (B, SECOND)) == [Kind.UNCHANGED]
+
+
+async def test_what_is_kept_before_the_crawl_could_be_announced(index_url: str) -> None:
+    async with opened(index_url) as index:
+        index.crawl = Crawl(0, 0)
+        assert (await index.check(A, FIRST)).kind is Kind.UNIQUE
+        assert (await index.check(A, FIRST)).kind is Kind.UNCHANGED
+        for kind in (Kind.UPDATED, Kind.UNCHANGED):
+            assert await crawled(index, (A, FIRST)) == [kind]
+
+
+async def test_so_many_crawls_are_remembered(redis_url: str) -> None:
+    async with opened(redis_url) as index:
+        for number in range(1000, 1102):
+            crawl = await index.begin_crawl(killed=Crawl(number, number))
+            await index.end_crawl()
+        numbers = {crawl.unended[at : at + 2] for at in range(0, len(crawl.unended), 2)}
+        assert numbers == {number.to_bytes(2) for number in range(1003, 1102)}  # and this crawl
+
+
 async def test_a_worker_of_a_named_crawl_that_was_killed(index_url: str) -> None:
     """What it had kept comes once more, what others have kept is confirmed all the same."""
     async with (
         opened(index_url, crawl="monday") as killed,
         opened(index_url, crawl="monday") as two,
     ):
-        since = int(time.time())
-        await killed.begin_crawl()
+        crawl = await killed.begin_crawl()
         await two.begin_crawl()
         assert (await killed.check(A, FIRST)).kind is Kind.UNIQUE
         assert (await two.check(B, SECOND)).kind is Kind.UNIQUE
-        await killed.begin_crawl(doubtful=since)
+        await killed.begin_crawl(killed=crawl)
         assert (await killed.check(A, FIRST)).kind is Kind.UPDATED
         assert (await killed.check(A, FIRST)).kind is Kind.REPEATED
         copy = await killed.check(C, SECOND)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from time import sleep
+from time import sleep, time
 
 import pyarrow as pa
 import pytest
@@ -226,7 +226,9 @@ def test_the_best_of_several_copies_is_kept(server_url: str, tmp_path: Path) -> 
         assert asyncio.run(kept()) == [f"http://{best}/"]
 
 
-def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
+def test_a_load_that_broke_off_goes_on(
+    server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is loaded is not read again, unless the index does not know it any more."""
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
     config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
@@ -240,13 +242,24 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
             place = len(corpora.json_lines(PAGES[: half - 1]))
             key = Checkpoint(tmp_path / "load.json", files, index)._key
             noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
-            noted |= {"start": crawl.start, "copies": []}
+            noted |= {"number": crawl.number, "start": crawl.start, "copies": []}
             (tmp_path / "load.json").write_text(json.dumps(noted))
 
     asyncio.run(begin())
     done = loaded(config, files)
     assert (done.resumed, done.verdicts.total()) == (half, len(PAGES) - half)
     assert not (tmp_path / "load.json").exists()
+
+    async def later() -> bytes:
+        with monkeypatch.context() as patch:
+            now = time()
+            patch.setattr("time.time", lambda: now + 60)
+            async with DuplicateIndex.open(config) as index:
+                return (await index.begin_crawl()).unended
+
+    assert (
+        asyncio.run(later()) == b""
+    )  # a crawl: nothing that was loaded is lost with the first load
 
     path.write_bytes(path.read_bytes() + b"\n")  # another file now: all of it is read
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}

@@ -7,6 +7,7 @@ import fcntl
 import random
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,32 @@ async def test_nor_by_a_crawl_that_is_killed(
     assert "was interrupted: all requests are made again" in caplog.text
     assert engine.lost(site) == set(), engine.tags
     assert not mark.exists()
+
+
+async def test_nor_by_one_that_nobody_knows_to_be_killed(
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a JOBDIR the index knows that it has not ended."""
+    draws = random.Random(5)
+    site, engine = Site(web, draws), Feed()
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "DEDUP_DROP": "exact,near,repeated,unchanged",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    before, now = weeks(draws, 2)
+    site.serve(before)
+    await crawl(web, engine, **settings)
+    site.serve(now)
+    kill_midway(web, len(now) // 2, settings | {"JOBDIR": tmp_path / "not used any more"})
+    moment = time.time
+    monkeypatch.setattr(time, "time", lambda: moment() + 15)
+    await crawl(web, engine, **settings)
+    assert engine.lost(site) == set(), engine.tags
+    again = Feed()
+    await crawl(web, again, **settings)
+    assert not again.passed
 
 
 def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ import itertools
 import json
 import random
 import re
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -366,9 +365,9 @@ async def test_what_was_spared_before_a_pause_that_was_cut_off_is_made(
 ) -> None:
     """A crawl is killed while it writes its feeds: what it has fetched may be in none of them."""
     site, mark = endless("/{page}?sid={n:08x}"), tmp_path / "dedup.json"
-    options, since = {"JOBDIR": tmp_path, "CONCURRENT_REQUESTS": 1}, int(time.time())
+    options = {"JOBDIR": tmp_path, "CONCURRENT_REQUESTS": 1}
     await fetch(web, site, redis_url, ends=False, **options | {"CLOSESPIDER_PAGECOUNT": 12})
-    left = json.loads(mark.read_text()) | {"running": True, "since": since}
+    left = json.loads(mark.read_text()) | {"running": True}
     mark.write_text(json.dumps(left))  # as it is until the feeds are written
     _, texts, _ = await fetch(web, site, redis_url, **options)
     assert len(texts) == 6

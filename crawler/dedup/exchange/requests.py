@@ -94,14 +94,12 @@ def request_of(
     date: datetime | None = None,
     fields: Mapping[str, Any] | None = None,
     crawl: Crawl | None = None,
-    doubtful: int = 0,
     final: Iterable[str] = (),
 ) -> CheckRequest:
     """The check request of a page.
 
     The page names the URL `canonical` as canonical, its text is of `date`, and its item has the
-    values `fields`. Unconfirmed records of the hosts `final` give way to it. Pages seen from the
-    time `doubtful` on, but before the crawl, may be in no feed.
+    values `fields`. Unconfirmed records of the hosts `final` give way to it.
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
@@ -119,7 +117,7 @@ def request_of(
         yields=claims.names_other and is_alone,
         rank=b"" if is_alone else rank_of(config.prefer, claims),
         crawl=crawl.start if crawl is not None else 0,
-        doubtful=doubtful,
+        unended=crawl.unended if crawl is not None else b"",
         final=tuple(final),
         fetched=fetched_url(url, known),
     )
@@ -127,8 +125,8 @@ def request_of(
 
 def make_token(crawl: Crawl | None) -> bytes:
     """A token for a check, which contains the crawl; see lua/pages.lua."""
-    if crawl is None:
-        return secrets.token_bytes(4)
+    if crawl is None:  # any number but that of crawls that could not be announced
+        return (1 + secrets.randbelow(0xFFFF)).to_bytes(2) + secrets.token_bytes(2)
     return crawl.number.to_bytes(2) + secrets.token_bytes(2)
 
 

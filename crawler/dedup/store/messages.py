@@ -16,7 +16,7 @@ from .server.faults import DAMAGED
 
 ReadRecords: TypeAlias = Callable[[list[Any]], list[PageRecord]]
 
-_REQUEST = struct.Struct(">4s4sI12sI4sBII4sHHHHHHHB")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sI4sBI4sHHHHHHHHB")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 _ANSWER = struct.Struct(">ccIHHHBB")
 ANSWER_BYTES = _ANSWER.size
@@ -47,7 +47,8 @@ class CheckRequest(NamedTuple):
     spooled, in seconds since 1970, or 0. ``whole`` gives the fingerprint of its text before the
     template was cut, if that differs. ``crawl`` is the start of the crawl that checks the page, in
     seconds since 1970, or 0. Records of the hosts ``final`` that were last seen before it give way
-    to the page. Kept pages last seen from ``doubtful`` on are ``updated`` even with the same text.
+    to the page. Kept pages last seen by crawls that are ``unended``, see :class:`Crawl`, are
+    ``updated`` even with the same text.
     ``is_cut`` means that the template may have been cut from the text before it came here: then an
     equal sketch also means an unchanged text. ``url`` is the page's identity, and ``fetched`` the
     URL under which it was fetched, if that is another.
@@ -65,7 +66,7 @@ class CheckRequest(NamedTuple):
     template: TemplateNews | None = None
     whole: Callable[[], Awaitable[Fingerprint]] | None = None
     crawl: int = 0
-    doubtful: int = 0
+    unended: bytes = b""
     final: tuple[str, ...] = ()
     is_cut: bool = False
     fetched: str = ""
@@ -114,10 +115,13 @@ class Crawl(NamedTuple):
     """A crawl in an index: its ``number``, and its ``start`` in seconds since 1970.
 
     Pages seen from the start on are seen in this crawl; all earlier ones were seen before it.
+    ``unended`` are the numbers, 2 bytes each, of crawls that were killed, or began before it and
+    had not ended. A crawl with the number 0 could not be announced to the index.
     """
 
     number: int
     start: int
+    unended: bytes = b""
 
 
 class Original(NamedTuple):
@@ -170,9 +174,9 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             + _ANCHORED * bool(page.anchors)
             + _SPELLED * bool(request.fetched),
             request.crawl,
-            request.doubtful,
             page.own,
             NO_TEMPLATE if request.template is None else request.template.length,
+            len(request.unended),
             len(pairs),
             len(url),
             len(host),
@@ -188,6 +192,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
         pairs,
         final,
         request.rank,
+        request.unended,
     ]
     if page.anchors:
         parts += _pack_anchors(page)

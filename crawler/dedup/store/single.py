@@ -126,13 +126,23 @@ class RedisIndex(Store):
 
     async def begin_crawl(self, name: str = "") -> Crawl:
         """Begin a crawl, or join the one with this name."""
-        begin = [self.parameters.digest, int(time.time()), "begin", 0, name]
-        return Crawl(*await self._run_script("crawl", begin))
+        return Crawl(*await self._eval_crawl("begin", 0, name))
+
+    async def resume_crawl(self, crawl: Crawl) -> Crawl:
+        """Record that a crawl goes on."""
+        return Crawl(*await self._eval_crawl("resume", crawl.number, crawl.start))
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """Record that a crawl has ended."""
-        await self._run_script(
-            "crawl", [self.parameters.digest, int(time.time()), "end", crawl.number]
+        await self._eval_crawl("end", crawl.number)
+
+    async def give_up_crawl(self, crawl: Crawl) -> None:
+        """Record that a crawl was killed."""
+        await self._eval_crawl("kill", crawl.number, crawl.start)
+
+    async def _eval_crawl(self, *arguments: Any) -> Any:
+        return await self._run_script(
+            "crawl", [self.parameters.digest, int(time.time()), *arguments]
         )
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:

@@ -6,7 +6,6 @@ import json
 import logging
 import pickle
 import shutil
-import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 MARK: Final = "dedup.json"
 SPARED: Final = "dedup-spared.pickle"  # what a paused crawl knew of its sites
+_NO_CRAWL: Final = (0, 0)  # the number and the start of one that could not be announced
 # Scrapy's files in a JOBDIR: the requests that were made, and those that wait.
 _SEEN: Final = "requests.seen"
 _WAITING: Final = "requests.queue"
@@ -44,9 +44,8 @@ class Job:
 
     While it runs, a mark is in the JOBDIR; if the process is killed, the mark stays. The next start
     finds it and by default makes all requests again: some requests that Scrapy counts as done were
-    not, and waiting ones were lost. Pages that the killed crawl has checked may be in no feed, so
-    they are doubtful until a crawl has ended. A paused crawl replaces the mark by the state that is
-    needed to continue.
+    not, and waiting ones were lost. Pages that the killed crawl has kept may be in no feed: it is
+    told to the index. A paused crawl replaces the mark by the state that is needed to continue.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -58,8 +57,11 @@ class Job:
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
-        # The crawl that a pause leaves; not the killed one, or its pages would be `repeated`.
-        self._crawl = (0, 0) if self.was_killed else self._left.get("crawl", (0, 0))
+        left = self._left.get("crawl", _NO_CRAWL)
+        # The crawl to continue; not the killed one, or its pages would be `repeated`.
+        self._crawl = _NO_CRAWL if self.was_killed else left
+        # The killed crawl, until the index knows of it.
+        self._killed = self._left.get("killed") or (left if self.was_killed else _NO_CRAWL)
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, config: DedupConfig) -> Self:
@@ -101,19 +103,23 @@ class Job:
 
         Raises :class:`DedupError` if the index gives no answer.
         """
-        number, start = self._left.get("crawl", (0, 0))
-        known = Crawl(number, start) if number else None
-        now = int(time.time())
-        since = min(now, self._left.get("since", now))
-        self._write_state({"running": True, "crawl": (number, start), "since": since})
-        if self.was_killed and known is not None:
-            index.crawl = known  # ended, so that no new crawl joins it
-            await index.end_crawl()
-        crawl = await index.begin_crawl(
-            None if self.was_killed else known, doubtful=since if "since" in self._left else 0
-        )
-        self._crawl = crawl
-        self._write_state({"running": True, "crawl": crawl, "since": since})
+        self._write_state({"running": True} | self._crawls)
+        index.crawl = Crawl(*_NO_CRAWL)
+        resumed, killed = (Crawl(*one) if one[0] else None for one in (self._crawl, self._killed))
+        crawl = await index.begin_crawl(resumed, killed=killed)
+        if crawl.unended:
+            logger.info(
+                "Earlier crawls that were killed or have not ended yet: %d. What they were the "
+                "last to keep comes as `updated`",
+                len(crawl.unended) // 2,
+            )
+        self._crawl, self._killed = crawl[:2], _NO_CRAWL
+        self._write_state({"running": True} | self._crawls)
+
+    @property
+    def _crawls(self) -> dict[str, Any]:
+        killed = {"killed": self._killed} if self._killed[0] else {}
+        return {"crawl": self._crawl} | killed
 
     def read_pages(self, spider: Spider) -> tuple[dict[str, Dropped], dict[str, Doubtful]]:
         """The dropped pages and the doubtful copies that a paused crawl remembered."""
@@ -133,13 +139,10 @@ class Job:
         self, pages: Mapping[str, Dropped], copies: Mapping[str, Doubtful], spider: Spider
     ) -> None:
         """Save the state that is needed to continue."""
-        self._paused = {
-            "crawl": self._crawl,
+        self._paused = self._crawls | {
             "dropped": _pack(pages, spider),
             "doubtful": _pack(copies, spider),
         }
-        if "since" in self._left:  # a killed process may have kept pages that come only later
-            self._paused["since"] = self._state.get("since", self._left["since"])
 
     @property
     def can_go_on(self) -> bool:

@@ -11,15 +11,15 @@
 --     the page's canonical URL (4); flags (1): 1 the page takes the place of its original, 2 it gives
 --     its own place to its canonical URL, 4 its text may have been cut before the check, 8 it has
 --     anchors, 16 it was fetched under another spelling of its URL
---   when the crawl began (4), 0 if the check belongs to no crawl; the time from which on earlier visits
---     are doubtful (4), 0 if none are; the page's own content (4), see records.lua
+--   when the crawl began (4), 0 if the check belongs to no crawl or to one that could not be announced; the
+--     page's own content (4), see records.lua
 --   number of known entries of the log of its host's template (2), 65535 if no entries are wanted; bytes
---     of pairs for this log (2)
+--     of the numbers of crawls that have not ended (2), bytes of pairs for this log (2)
 --   bytes of the URL (2), of the host (2), of the band keys (2), of the canonical URL (2), of the
 --     hosts whose unconfirmed records give way to the page (2), of the rank (1)
 --   URL, host, band keys (4 each), canonical URL, empty if it is the page's URL, pairs (4 each), the
 --     hosts, each between two spaces, rank: of two copies, the page with the smaller rank, byte by
---     byte, is kept; an empty rank is the largest
+--     byte, is kept; an empty rank is the largest; numbers of crawls that have not ended (2 each)
 --   of a page with anchors: bytes of the anchors that the index stores (2), bytes of the table keys of
 --     the other anchors (2); the stored anchors, as in records.lua; the table keys of the others (4 each)
 --   of a page with another spelling: its bytes (2), the spelling as in records.lua
@@ -29,6 +29,7 @@
 local MAX_HOST_COUNTS = 100000 -- from this number on, new hosts are counted together
 local CUT, ANCHORED, SPELLED = 4, 8, 16 -- flags of a page
 local NO_TEMPLATE = 65535 -- in place of the number of known entries: no entries are wanted
+local UNANNOUNCED = string.rep(string.char(0), 2) -- the number of crawls that could not be announced
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
@@ -38,9 +39,9 @@ local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all 
 -- allocated several times. The time `seen` is never before the crawl began nor, unless the page comes
 -- late, before the state's clock, so no computer's clock has to be right.
 local function read_page(packed)
-  local url_key, token, words, exact, seen, canonical, flags, crawl, doubtful, own, template_length, pairs_size,
-    url_size, host_size, bands_size, canonical_size, final_size, rank_size, at =
-    struct.unpack('>c4c4I4c12I4c4BI4I4c4I2I2I2I2I2I2I2B', packed)
+  local url_key, token, words, exact, seen, canonical, flags, crawl, own, template_length, unended_size,
+    pairs_size, url_size, host_size, bands_size, canonical_size, final_size, rank_size, at =
+    struct.unpack('>c4c4I4c12I4c4BI4c4I2I2I2I2I2I2I2I2B', packed)
   local now, clock = tonumber(ARGV[2]), state and state.clock or 0
   local function take(size)
     at = at + size
@@ -48,7 +49,7 @@ local function read_page(packed)
   end
   local url, host, bands, canonical_url, pairs, final =
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
-  local rank, preferred = take(rank_size), flags % 2 == 1
+  local rank, unended, preferred = take(rank_size), take(unended_size), flags % 2 == 1
   local anchors, other_keys
   if flags % SPELLED >= ANCHORED then
     local anchors_size, keys_size
@@ -62,10 +63,10 @@ local function read_page(packed)
   end
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   local more = NONE -- fields that few pages have
-  if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 or flags >= CUT then
+  if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or unended ~= '' or flags >= CUT then
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
-      doubtful = doubtful > 0 and doubtful, is_cut = flags % ANCHORED >= CUT, anchors = anchors,
+      unended = unended, is_cut = flags % ANCHORED >= CUT, anchors = anchors,
       other_keys = other_keys, fetched = fetched}
   end
   return {url_key = url_key, token = token, words = words, exact = exact, rank = preferred and CHOSEN or rank,
@@ -143,9 +144,14 @@ local function is_repeated(page, meta)
     and string.sub(meta.token, 1, 2) == string.sub(page.token, 1, 2)
 end
 
--- Whether a page was last kept by a crawl that was killed, so that its item may never have been exported.
+-- Whether a page was last kept by a crawl that has not ended, so that its item may never have been exported.
 local function is_doubtful(page, known)
-  return page.more.doubtful and not known.rep and known.last_seen >= page.more.doubtful
+  if known.rep or page.crawl == 0 then return false end
+  local number, unended = string.sub(known.token, 1, 2), page.more.unended or ''
+  if number == UNANNOUNCED then return true end
+  local at = string.find(unended, number, 1, true)
+  while at and at % 2 == 0 do at = string.find(unended, number, at + 1, true) end
+  return at ~= nil
 end
 
 -- The verdict for a page whose text is the same as at the last check.
