@@ -15,11 +15,9 @@ import html
 import io
 import json
 import random
-import shutil
 import sys
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -27,6 +25,7 @@ from benchmarks.tools.folders import folder_with
 from crawler.chrome import strip_chrome
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.files import read_file
+from tests.report.browser import CHROMIUM
 
 STYLE = "<style>p { hyphens: auto; text-align: justify }</style>"
 RUNNING = {"display_header_footer": True, "margin": {"top": "2cm", "bottom": "2cm"}}
@@ -71,8 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     found: dict[tuple[str, str], list[float]] = {}
     with sync_playwright() as play:
-        program: Any = shutil.which("chromium")
-        browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
         for article in read_articles(options.data, options.articles):
             page.set_content(as_html(article))

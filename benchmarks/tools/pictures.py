@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.report.s_curve import save_plot
 from examples.demo_site.pages import pages
 from examples.demo_site.themes import render
+from tests.report.browser import CHROMIUM
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 SEED = 1  # an index draws its own; pictures are to be the same each time
@@ -246,9 +246,7 @@ def photograph(folder: Path) -> None:
         report = Path(name) / "report.html"
         _in_terminal(f"scrapy dedup report -o {report}")
         # Its own sandbox does not work for root.
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for file, width, scale, scheme, first, last in _PHOTOGRAPHS:
             page = browser.new_page(
                 viewport={"width": width, "height": 800},

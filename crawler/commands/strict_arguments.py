@@ -51,8 +51,8 @@ def make_number_type(
         except ValueError:
             value = math.nan
         if not (low < value <= high or (value == low and not above)) or math.isinf(value):
-            bounds = f"{'above' if above else 'from'} {low:g}"
-            bounds += f" and up to {high:g}" if high < math.inf else " on"
+            bounds = f"above {low:g} and up" if above else f"from {low:g}"
+            bounds += f" to {high:g}" if high < math.inf else "" if above else " on"
             raise argparse.ArgumentTypeError(f"expects a number {bounds}, not {text!r}")
         return value
 

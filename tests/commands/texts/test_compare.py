@@ -216,7 +216,7 @@ def test_levels_that_are_none(dedup, files, level):
     """One line says which levels there are."""
     code, out, err = dedup("compare", *files("one", "two"), "--level", level)
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
-    assert "from 0.5 and up to 0.9999" in err
+    assert "from 0.5 to 0.9999" in err
 
 
 def test_too_few_shingles_give_a_false_match():
