@@ -49,7 +49,7 @@ class SharedTemplate:
         Whether the log was read before the site's first page.
     """
 
-    __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")
+    __slots__ = ("__weakref__", "_log", "_next", "_offer", "_own", "asked", "known", "length")
 
     def __init__(self) -> None:
         self.known: frozenset[int] = Known()
@@ -58,6 +58,8 @@ class SharedTemplate:
         self._own = SiteTemplate()
         self._log: frozenset[int] = frozenset()
         self._next = LEAST_PAGES
+        # What is offered for as long as nothing else is known.
+        self._offer: tuple[frozenset[int], bytes] = self.known, b""
 
     def observe(self, content: MainText, url: str | None = None) -> Lesson:
         """Learn from a page; from each URL only once. Returns the lesson."""
@@ -98,6 +100,11 @@ class SharedTemplate:
         """
         if self.length >= _LONGEST_LOG:
             return b""
+        if self._offer[0] is not self.known:
+            self._offer = self.known, self._find_offer()
+        return self._offer[1]
+
+    def _find_offer(self) -> bytes:
         numbers = {pair for pair in self.known if pair < KEPT}
         if self._own.contents >= _ENOUGH:
             numbers |= {_LEARNT}
