@@ -15,7 +15,7 @@ from .asked_index import AskedIndex
 from .errors import InputError, ServerError
 from .exchange.replay import replayed
 from .identity import fetched_url, host
-from .store.messages import Crawl, Forget, TemplateNews
+from .store.messages import UNANNOUNCED, Crawl, Forget, TemplateNews
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class DuplicateIndex(AskedIndex):
 
         Does nothing in a crawl without a name (``DEDUP_CRAWL``).
         """
-        if self.crawl is None or not self.crawl.number or not self.config.crawl:
+        if self.crawl is None or self.crawl == UNANNOUNCED or not self.config.crawl:
             return last, []
         if not await self._is_there():
             return last, []

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
-from crawler.dedup.store.messages import Crawl, Original
+from crawler.dedup.export.transfer import export_index, import_index
+from crawler.dedup.store.messages import UNANNOUNCED, Crawl, Original
 from tests.support.texts import article, changed, text
 
 A, B, C = (f"http://site/{name}" for name in "abc")
@@ -264,11 +266,22 @@ async def test_a_crawl_that_ends_late_was_not_killed(
 
 async def test_what_is_kept_before_the_crawl_could_be_announced(index_url: str) -> None:
     async with opened(index_url) as index:
-        index.crawl = Crawl(0, 0)
+        index.crawl = UNANNOUNCED
         assert (await index.check(A, FIRST)).kind is Kind.UNIQUE
         assert (await index.check(A, FIRST)).kind is Kind.UNCHANGED
         for kind in (Kind.UPDATED, Kind.UNCHANGED):
             assert await crawled(index, (A, FIRST)) == [kind]
+
+
+async def test_imported_pages_are_those_of_a_crawl_that_has_ended(
+    index_url: str, tmp_path: Path
+) -> None:
+    async with opened(index_url, namespace="source") as index:
+        assert await crawled(index, (A, FIRST)) == [Kind.UNIQUE]
+        await export_index(index, tmp_path / "index.jsonl.gz")
+    await import_index(DedupConfig(redis_url=index_url, shards=4), tmp_path / "index.jsonl.gz")
+    async with opened(index_url) as index:
+        assert await crawled(index, (A, FIRST)) == [Kind.UNCHANGED]
 
 
 async def test_so_many_crawls_are_remembered(redis_url: str) -> None:

@@ -12,7 +12,7 @@ from ..claims import claims_of
 from ..identity import fetched_url, host
 from ..passages import find_containment
 from ..ranks import rank_of, within
-from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
+from ..store.messages import UNANNOUNCED, Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
 from ..verdict import Containment, Kind, Record, Verdict, time_of
 
@@ -125,8 +125,8 @@ def request_of(
 
 def make_token(crawl: Crawl | None) -> bytes:
     """A token for a check, which contains the crawl; see lua/pages.lua."""
-    if crawl is None:  # any number but that of crawls that could not be announced
-        return (1 + secrets.randbelow(0xFFFF)).to_bytes(2) + secrets.token_bytes(2)
+    if crawl is None:
+        return secrets.randbelow(UNANNOUNCED.number).to_bytes(2) + secrets.token_bytes(2)
     return crawl.number.to_bytes(2) + secrets.token_bytes(2)
 
 

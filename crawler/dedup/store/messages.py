@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ..candidates import Evidence
 from ..errors import ServerError
@@ -116,12 +116,16 @@ class Crawl(NamedTuple):
 
     Pages seen from the start on are seen in this crawl; all earlier ones were seen before it.
     ``unended`` are the numbers, 2 bytes each, of crawls that were killed, or began before it and
-    had not ended. A crawl with the number 0 could not be announced to the index.
+    had not ended.
     """
 
     number: int
     start: int
     unended: bytes = b""
+
+
+UNANNOUNCED: Final = Crawl(0xFFFE, 0)
+"""Any crawl that could not be announced to the index yet."""
 
 
 class Original(NamedTuple):

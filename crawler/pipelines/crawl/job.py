@@ -16,7 +16,7 @@ from scrapy import signals
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
-from ...dedup.store.messages import Crawl
+from ...dedup.store.messages import UNANNOUNCED, Crawl
 from .doubtful import Doubtful
 from .memory import Dropped
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 MARK: Final = "dedup.json"
 SPARED: Final = "dedup-spared.pickle"  # what a paused crawl knew of its sites
-_NO_CRAWL: Final = (0, 0)  # the number and the start of one that could not be announced
+_NO_CRAWL: Final = (0, 0)  # in place of a number and a start
 # Scrapy's files in a JOBDIR: the requests that were made, and those that wait.
 _SEEN: Final = "requests.seen"
 _WAITING: Final = "requests.queue"
@@ -104,7 +104,7 @@ class Job:
         Raises :class:`DedupError` if the index gives no answer.
         """
         self._write_state({"running": True} | self._crawls)
-        index.crawl = Crawl(*_NO_CRAWL)
+        index.crawl = UNANNOUNCED
         resumed, killed = (Crawl(*one) if one[0] else None for one in (self._crawl, self._killed))
         crawl = await index.begin_crawl(resumed, killed=killed)
         if crawl.unended:

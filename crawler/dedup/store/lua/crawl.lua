@@ -9,7 +9,7 @@
 -- ARGV[5]  for begin, the name of the crawl, '' if it has none: a known name continues that crawl; for resume
 --          and kill, the start of the crawl
 --
--- Returns for begin and resume the crawl's number, 1 to 65535, its start: later than any time at which a page
+-- Returns for begin and resume the crawl's number, 1 to 65533, its start: later than any time at which a page
 -- was seen before, whatever the clocks; and the numbers of the crawls that were killed or began before it and
 -- have not ended, 2 bytes each. For clock, the earliest start by this shard.
 --
@@ -21,7 +21,7 @@
 local CRAWLS = PREFIX .. 'crawls'
 local TOGETHER = 10 -- seconds
 local MOST = 100 -- of names, and of crawls that have not ended or were killed
-local MOST_CRAWLS = 65535
+local MOST_CRAWLS = 65533 -- 65534 is in pages.lua, and CONTESTED begins with 65535
 local LATEST = 2 ^ 32 - 1
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')

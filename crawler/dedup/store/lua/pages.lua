@@ -29,7 +29,7 @@
 local MAX_HOST_COUNTS = 100000 -- from this number on, new hosts are counted together
 local CUT, ANCHORED, SPELLED = 4, 8, 16 -- flags of a page
 local NO_TEMPLATE = 65535 -- in place of the number of known entries: no entries are wanted
-local UNANNOUNCED = string.rep(string.char(0), 2) -- the number of crawls that could not be announced
+local UNANNOUNCED = '\255\254' -- the number of crawls that could not be announced
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
