@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
+
 from ..dedup.archive.writer import ArchiveWriter
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.index import DuplicateIndex
@@ -80,9 +82,12 @@ class CrawlIndex:
         self._under_way = 0  # items in the pipeline, and the opening of the index
         self._idle = asyncio.Event()  # set while nothing is under way
         self._idle.set()
+        self._will_stop = False  # Scrapy tells when the feeds are written
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Follow a crawl."""
+        crawler.signals.connect(self._note_started, signal=signals.engine_started)
+        crawler.signals.connect(self._end_crawl, signal=signals.engine_stopped)
         self.gone.connect_signals(crawler)
         self.left_out.connect_signals(crawler)
         self.course.connect_signals(crawler)
@@ -150,8 +155,14 @@ class CrawlIndex:
             if self.failures.is_news(error):
                 logger.exception("Could not use the template of %r from the index", url)
 
+    def _note_started(self) -> None:
+        self._will_stop = True
+
     async def close(self) -> bool:
-        """Close the index when nothing is under way; return whether it was open."""
+        """Close the index when nothing is under way; return whether it was open.
+
+        The crawl has ended for the index only when all feeds are written. Until then it stays open.
+        """
         # `scrapy parse` does not wait for its items. Neither does a crawl wait for this pipeline if
         # it ends because another one fails to open.
         await self._idle.wait()
@@ -159,15 +170,20 @@ class CrawlIndex:
             return False
         await self.left_out.report_found()
         await self.gone.report_rest()
-        await self.course.end_crawl()
+        await self.course.finish_crawl()
         if self.sparing is not None:
             await self.sparing.close()
         await self._unchecked.replay_unchecked(self.opened)
         await self.failures.report_to(self.opened)
         if self.archive is not None:
             await asyncio.to_thread(self.archive.close)
+        if not self._will_stop:  # the crawl could not begin
+            await self._end_crawl()
+        return True
+
+    async def _end_crawl(self) -> None:
+        await self.course.end_crawl()
         try:
             await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
-        return True

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
+from scrapy import signals
 
 from tests.conftest import Server, wait_until
-from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
+from tests.pipelines.crawls import Feed, Site, crawl, make_crawler, prose, weeks
 from tests.spiders.webserver import Web
 from tests.support.forked import start_scrapy
 
@@ -168,6 +170,25 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
     assert (web.seen[-1], feed.tags["/new"]["kind"]) == ("/new", "updated")
     assert (stats["dedup/asked_again"], "dedup/unchanged" in stats) == (1, False)
     assert not (tmp_path / "job" / "dedup.json").exists()
+
+
+async def test_a_crawl_has_ended_when_its_feeds_are_written(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """If it is killed before that, the index knows of a crawl that has not ended."""
+    web.page("/", text=prose(1))
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    crawler = make_crawler(FEEDS={tmp_path / "feed.jsonl": {"format": "jsonlines"}}, **settings)
+    unended = []
+    with Redis.from_url(redis_url) as client:
+
+        def look() -> None:
+            unended.append(client.hlen("{dedup}:crawls"))
+
+        crawler.signals.connect(look, signal=signals.feed_exporter_closed)
+        await crawler.crawl_async(url=web.url)
+        look()
+    assert unended == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -158,13 +158,16 @@ class Course:
             self.again.doubt_copy(loser, request, main, one_host=one_host)
         self.again.remember_page(loser, Dropped(request, known, hashed, is_early))
 
-    async def end_crawl(self) -> None:
-        """End the crawl in the index, or save what is needed to continue it."""
+    async def finish_crawl(self) -> None:
+        """Log what has become of the pages, and save what is needed to continue a paused crawl."""
         pages, doubtful = self.again.dropped.list_pages(), self.again.doubtful.list_copies()
         goes_on = self._job.can_go_on and self._has_pending(bool(pages or doubtful))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
             self._job.save_pages(pages, doubtful, self._crawler.spider)
         await self.again.log_end(goes_on=goes_on)
+
+    async def end_crawl(self) -> None:
+        """End the crawl in the index."""
         if self._index is not None:
             with suppress(DedupError):
                 await self._index.end_crawl()
