@@ -23,15 +23,13 @@ logger = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
-    """The progress of a load: number of the last record, and URL of the last page.
+    """The progress of a load: number of the last record, URL of the last page, and start time.
 
-    ``number`` and ``start`` are those of the load as a crawl, see :class:`Crawl`. ``copies`` are
-    the numbers of records that may have to be decided again at its end.
+    ``copies`` are the numbers of records that may have to be decided again at its end.
     """
 
     position: int
     url: str
-    number: int
     start: int
     copies: Sequence[int] = ()
 
@@ -59,8 +57,8 @@ class Checkpoint:
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
                 copies = [int(one) for one in found["copies"]]
-                crawl = int(found["number"]), int(found["start"])
-                return Place(int(found["position"]), str(found["url"]), *crawl, copies)
+                place = int(found["position"]), str(found["url"]), int(found["start"])
+                return Place(*place, copies)
         return None
 
     def save_place(self, chunk: Chunk, crawl: Crawl, copies: Sequence[int]) -> None:
@@ -69,7 +67,7 @@ class Checkpoint:
             return
         position, url = chunk.last, chunk.requests[-1].url
         part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, **Place(position, url, *crawl[:2], copies)._asdict()}
+        found = {"files": self._key, **Place(position, url, crawl.start, copies)._asdict()}
         try:
             make_private_folder(part.parent)
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:

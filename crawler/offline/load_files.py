@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..dedup.store.messages import Crawl
 from .checkpoint import Checkpoint, Place
 from .doubtful_pages import DoubtfulPages
 from .load_chunks import RecordSource, start_processes
@@ -63,9 +62,11 @@ async def load_files(
     told: set[str] = set()
     PageReader(index.config)  # a missing extractor is an error here, not in the processes
     place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
-    if place is not None:  # which was for the index alone: nothing that it kept is lost
-        await index.store.end_crawl(Crawl(place.number, place.start))
-        crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
+    # What it keeps is for the index alone: nothing is lost if it does not end.
+    await index.end_crawl()
+    if place is not None:
+        crawl = crawl._replace(start=min(place.start, crawl.start))
+    index.crawl = crawl
     source = RecordSource(files, index.config, place.position if place is not None else -1)
     doubtful = DoubtfulPages(index, place.copies if place is not None else ())
     with start_processes(processes, index, crawl) as started:
@@ -93,7 +94,6 @@ async def load_files(
                 read += len(chunk.requests)
                 report(f"{read:,} of {len(wanted):,} doubtful pages read again")
     verdicts.update(await doubtful.settle_copies())
-    await index.end_crawl()
     checkpoint.remove_file()
     for path, reason in source.damaged.items():
         warn(f"cannot be read to its end: {path}: {reason}")

@@ -226,9 +226,7 @@ def test_the_best_of_several_copies_is_kept(server_url: str, tmp_path: Path) -> 
         assert asyncio.run(kept()) == [f"http://{best}/"]
 
 
-def test_a_load_that_broke_off_goes_on(
-    server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     """What is loaded is not read again, unless the index does not know it any more."""
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
     config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
@@ -242,24 +240,13 @@ def test_a_load_that_broke_off_goes_on(
             place = len(corpora.json_lines(PAGES[: half - 1]))
             key = Checkpoint(tmp_path / "load.json", files, index)._key
             noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
-            noted |= {"number": crawl.number, "start": crawl.start, "copies": []}
+            noted |= {"start": crawl.start, "copies": []}
             (tmp_path / "load.json").write_text(json.dumps(noted))
 
     asyncio.run(begin())
     done = loaded(config, files)
     assert (done.resumed, done.verdicts.total()) == (half, len(PAGES) - half)
     assert not (tmp_path / "load.json").exists()
-
-    async def later() -> bytes:
-        with monkeypatch.context() as patch:
-            now = time()
-            patch.setattr("time.time", lambda: now + 60)
-            async with DuplicateIndex.open(config) as index:
-                return (await index.begin_crawl()).unended
-
-    assert (
-        asyncio.run(later()) == b""
-    )  # a crawl: nothing that was loaded is lost with the first load
 
     path.write_bytes(path.read_bytes() + b"\n")  # another file now: all of it is read
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
@@ -434,6 +421,29 @@ def test_an_extractor_that_is_not_there_is_named(redis_url: str, tmp_path: Path)
     config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path), extractor="nowhere.extract")
     with pytest.raises(ConfigError, match="nowhere"):
         loaded(config, local_files(str(path)))
+
+
+def test_what_a_load_that_broke_off_has_kept_is_not_lost(
+    server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was for the index alone, so a crawl does not pass it on."""
+    path = corpora.write(tmp_path / "a.jsonl", PAGES)
+    config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
+
+    def break_off(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        loaded(config, local_files(str(path)), report=break_off)
+    [first, *_], minute_later = PAGES, time() + 60
+    monkeypatch.setattr("time.time", lambda: minute_later)
+
+    async def crawl() -> Kind:
+        async with DuplicateIndex.open(config) as index:
+            await index.begin_crawl()
+            return (await index.check(*first)).kind
+
+    assert asyncio.run(crawl()) is Kind.UNCHANGED
 
 
 def test_a_feed_whose_template_was_cut_is_unchanged(server_url: str, tmp_path: Path) -> None:
