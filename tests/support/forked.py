@@ -19,7 +19,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import PathFinder
 from multiprocessing import reduction
@@ -172,7 +172,8 @@ def _answer(client: socket.socket, path: list[str]) -> None:
         process = _start("", words, folder, environment, files, path)
         for file in files:
             os.close(file)
-        client.sendall(b"%10d" % process.pid)
+        with suppress(BrokenPipeError):
+            client.sendall(b"%10d" % process.pid)
         if client in wait([process.sentinel, client]):  # the terminal's program was killed
             process.kill()
             return
