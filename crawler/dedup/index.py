@@ -177,16 +177,17 @@ class DuplicateIndex(AskedIndex):
         and has not ended.
         """
         await self._is_there()
-        ask, store = self._exchange.ask, self.store
+        ask, store, name = self._exchange.ask, self.store, self.config.crawl or ""
         if killed is not None:
             await ask(partial(store.give_up_crawl, killed))
         if resume is not None:
-            crawl = await ask(partial(store.resume_crawl, resume))
+            crawl = await ask(partial(store.resume_crawl, resume, name))
         else:
-            crawl = await ask(partial(store.begin_crawl, self.config.crawl or ""))
-            if killed is not None and self.config.crawl:
+            crawl = await ask(partial(store.begin_crawl, name))
+            if killed is not None and name:
                 # Crawls of one name share a number: with it, kept pages would be `repeated`.
                 own = await ask(partial(store.begin_crawl, ""))
+                await ask(partial(store.end_crawl, crawl))
                 crawl = own._replace(start=crawl.start)
         self.crawl = crawl
         return crawl

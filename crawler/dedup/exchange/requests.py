@@ -125,9 +125,8 @@ def request_of(
 
 def make_token(crawl: Crawl | None) -> bytes:
     """A token for a check, which contains the crawl; see lua/pages.lua."""
-    if crawl is None:
-        return secrets.randbelow(UNANNOUNCED.number).to_bytes(2) + secrets.token_bytes(2)
-    return crawl.number.to_bytes(2) + secrets.token_bytes(2)
+    number = secrets.randbelow(UNANNOUNCED.number) if crawl is None else crawl.number
+    return number.to_bytes(2) + secrets.randbelow(0xFFFF).to_bytes(2)  # 0xFFFF: contested
 
 
 def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:

@@ -128,9 +128,9 @@ class RedisIndex(Store):
         """Begin a crawl, or join the one with this name."""
         return Crawl(*await self._eval_crawl("begin", 0, name))
 
-    async def resume_crawl(self, crawl: Crawl) -> Crawl:
-        """Record that a crawl goes on."""
-        return Crawl(*await self._eval_crawl("resume", crawl.number, crawl.start))
+    async def resume_crawl(self, crawl: Crawl, name: str = "") -> Crawl:
+        """Record that a crawl goes on, in a process of the crawl with this name."""
+        return Crawl(*await self._eval_crawl("resume", crawl.number, name, crawl.start))
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """Record that a crawl has ended."""
@@ -138,7 +138,7 @@ class RedisIndex(Store):
 
     async def give_up_crawl(self, crawl: Crawl) -> None:
         """Record that a crawl was killed."""
-        await self._eval_crawl("kill", crawl.number, crawl.start)
+        await self._eval_crawl("kill", crawl.number, "", crawl.start)
 
     async def _eval_crawl(self, *arguments: Any) -> Any:
         return await self._run_script(

@@ -217,9 +217,9 @@ class SpreadIndex(SpreadOverlap, Store):
         await self._read_clocks(crawl.start)
         return crawl
 
-    async def resume_crawl(self, crawl: Crawl) -> Crawl:
+    async def resume_crawl(self, crawl: Crawl, name: str = "") -> Crawl:
         """See :meth:`RedisIndex.resume_crawl`."""
-        return Crawl(*await self._eval_crawl(0, "resume", crawl.number, crawl.start))
+        return Crawl(*await self._eval_crawl(0, "resume", crawl.number, name, crawl.start))
 
     async def _read_clocks(self, least: int) -> list[int]:
         """The earliest start of a crawl by each shard's clock; clocks advance to `least`."""
@@ -240,7 +240,7 @@ class SpreadIndex(SpreadOverlap, Store):
 
     async def give_up_crawl(self, crawl: Crawl) -> None:
         """See :meth:`RedisIndex.give_up_crawl`."""
-        await self._eval_crawl(0, "kill", crawl.number, crawl.start)
+        await self._eval_crawl(0, "kill", crawl.number, "", crawl.start)
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
         """See :meth:`RedisIndex.originals`."""

@@ -55,12 +55,6 @@ local function depose(original, meta, standing)
   rewrite_record(original)
 end
 
--- Has a page decided anew when it comes again, whatever its text.
-local function contest(meta)
-  meta.token = CONTESTED
-  rewrite_record(meta)
-end
-
 -- The decision about a page among the similar kept pages: it is a copy of one, or kept, and may then take
 -- the places of others.
 local function outcome(page, known, families)

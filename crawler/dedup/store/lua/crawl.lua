@@ -6,22 +6,22 @@
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  the operation: begin; resume; end; kill; or clock, in a shard that does not store the crawls
 -- ARGV[4]  for begin and clock, the earliest time at which the crawl may begin, 0 for any; otherwise its number
--- ARGV[5]  for begin, the name of the crawl, '' if it has none: a known name continues that crawl; for resume
---          and kill, the start of the crawl
+-- ARGV[5]  for begin and resume, the name of the crawl, '' if it has none: to begin a known one continues it
+-- ARGV[6]  for resume and kill, the start of the crawl
 --
 -- Returns for begin and resume the crawl's number, 1 to 65533, its start: later than any time at which a page
 -- was seen before, whatever the clocks; and the numbers of the crawls that were killed or began before it and
 -- have not ended, 2 bytes each. For clock, the earliest start by this shard.
 --
--- The hash "crawls" has for each crawl that has not ended its start, under its number; for each that is known
--- to have been killed the same, behind a "!"; and for each name, behind a "=", the number and the start. Crawls
--- that begin within some seconds of each other, while none of them has ended, are workers of one crawl, and
--- share its start.
+-- The hash "crawls" has for each name, behind a "=", the number and the start of its crawl; and for each crawl the
+-- number of its processes that have not ended, and its start: under its number, behind a "@" if it has a name, and
+-- behind a "!" if it was killed. Crawls that begin within some seconds of each other, while none of them has
+-- ended, are workers of one crawl, and share its start.
 
 local CRAWLS = PREFIX .. 'crawls'
 local TOGETHER = 10 -- seconds
-local MOST = 100 -- of names, and of crawls that have not ended or were killed
-local MOST_CRAWLS = 65533 -- 65534 is in pages.lua, and CONTESTED begins with 65535
+local MOST = 100 -- of names, and of crawls
+local MOST_CRAWLS = 65533 -- 65534 is that of all that could not be announced
 local LATEST = 2 ^ 32 - 1
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
@@ -31,11 +31,11 @@ local function later_than_all(least)
   return math.min(math.max(tonumber(ARGV[2]), state.clock + 1, tonumber(least)), LATEST)
 end
 
--- Calls visit with each crawl's kind ('=', '!' or ''), name or number, and start.
+-- Calls visit with each entry's letter ('=', '@', '!' or ''), name or number, and start.
 local function each_crawl(visit)
   local entries = redis.call('HGETALL', CRAWLS)
   for i = 1, #entries, 2 do
-    local kind, name = string.match(entries[i], '^([=!]?)(.*)$')
+    local kind, name = string.match(entries[i], '^([=@!]?)(.*)$')
     visit(kind, name, tonumber(string.match(entries[i + 1], '%d+$')))
   end
 end
@@ -49,27 +49,65 @@ local function begun_together(start)
   return first
 end
 
--- Stores a crawl; forgets the one of this sort that began first if there are too many.
-local function note_crawl(kind, name, value)
+-- Stores an entry; forgets the name or the crawl that began first if there are too many.
+local function note_crawl(kind, name, number, start)
   local count, oldest, earliest = 0, nil, math.huge
   each_crawl(function(other, its_name, began)
     if (other == '=') ~= (kind == '=') then return end
     count = count + 1
     if began < earliest then oldest, earliest = other .. its_name, began end
   end)
-  if count >= MOST then redis.call('HDEL', CRAWLS, oldest) end
-  redis.call('HSET', CRAWLS, kind .. name, value)
+  local is_new = redis.call('HSET', CRAWLS, kind .. name, format('%d %d', number, start)) == 1
+  if is_new and count >= MOST then redis.call('HDEL', CRAWLS, oldest) end
 end
 
--- The answer to a crawl that begins or goes on.
-local function tell(number, start)
+local function count_processes(field)
+  local value = redis.call('HGET', CRAWLS, field)
+  return value and tonumber(string.match(value, '^(%d+) ') or 1) or 0
+end
+
+-- Notes a process of a crawl, and returns the answer to it.
+local function enter(number, start, name)
+  if name == '' then
+    note_crawl('', number, 1, start)
+  else
+    note_crawl('@', number, count_processes('@' .. number) + 1, start)
+  end
   local unended = {}
-  each_crawl(function(kind, name, began)
-    if kind == '!' or kind == '' and began < start then
-      unended[#unended + 1] = struct.pack('>I2', tonumber(name))
+  each_crawl(function(kind, other, began)
+    if kind == '!' or kind ~= '=' and began < tonumber(start) then
+      unended[#unended + 1] = struct.pack('>I2', tonumber(other))
     end
   end)
-  return {number, start, table.concat(unended)}
+  return {tonumber(number), tonumber(start), table.concat(unended)}
+end
+
+-- Notes that a process of a crawl is no more.
+local function leave(number)
+  local field = redis.call('HEXISTS', CRAWLS, number) == 1 and number or '@' .. number
+  local left = count_processes(field) - 1
+  if left > 0 then
+    local start = string.match(redis.call('HGET', CRAWLS, field), '%d+$')
+    redis.call('HSET', CRAWLS, field, format('%d', left) .. ' ' .. start)
+  else
+    redis.call('HDEL', CRAWLS, field)
+  end
+end
+
+local function kill(number, start)
+  leave(number)
+  note_crawl('!', number, 0, start)
+end
+
+-- A number that no remembered crawl has: a new index may be told of one that an earlier index numbered.
+local function new_number()
+  local number, is_known
+  repeat
+    number = format('%d', (redis.call('HINCRBY', STATE, 'crawls', '1') - 1) % MOST_CRAWLS + 1)
+    is_known = false
+    each_crawl(function(kind, other) is_known = is_known or kind ~= '=' and other == number end)
+  until not is_known
+  return number
 end
 
 local function begin(least, name)
@@ -77,35 +115,20 @@ local function begin(least, name)
   local known = name ~= '' and redis.call('HGET', CRAWLS, '=' .. name)
   if known then
     local number, start = string.match(known, '^(%d+) (%d+)$')
-    return tell(tonumber(number), tonumber(start))
+    return enter(number, start, name)
   end
   local start = begun_together(later_than_all(least))
   state.clock = math.max(state.clock, start)
-  local number = (redis.call('HINCRBY', STATE, 'crawls', '1') - 1) % MOST_CRAWLS + 1
-  local digits, began = format('%d', number), format('%d', start)
-  if name ~= '' then
-    note_crawl('=', name, digits .. ' ' .. began)
-  else
-    note_crawl('', digits, began)
-  end
-  return tell(number, start)
-end
-
-local function resume(number, start)
-  note_crawl('', number, start)
-  return tell(tonumber(number), tonumber(start))
-end
-
-local function kill(number, start)
-  redis.call('HDEL', CRAWLS, number)
-  note_crawl('!', number, start)
+  local number = new_number()
+  if name ~= '' then note_crawl('=', name, number, start) end
+  return enter(number, start, name)
 end
 
 return saving(function()
-  if ARGV[3] == 'end' then return redis.call('HDEL', CRAWLS, ARGV[4]) end
+  if ARGV[3] == 'end' then return leave(ARGV[4]) end
   if ARGV[3] == 'begin' then return begin(ARGV[4], ARGV[5]) end
-  if ARGV[3] == 'resume' then return resume(ARGV[4], ARGV[5]) end
-  if ARGV[3] == 'kill' then return kill(ARGV[4], ARGV[5]) end
+  if ARGV[3] == 'resume' then return enter(ARGV[4], ARGV[6], ARGV[5]) end
+  if ARGV[3] == 'kill' then return kill(ARGV[4], ARGV[6]) end
   local start = later_than_all(ARGV[4])
   if ARGV[4] ~= '0' then state.clock = math.max(state.clock, tonumber(ARGV[4])) end
   return start

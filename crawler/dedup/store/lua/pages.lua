@@ -29,7 +29,6 @@
 local MAX_HOST_COUNTS = 100000 -- from this number on, new hosts are counted together
 local CUT, ANCHORED, SPELLED = 4, 8, 16 -- flags of a page
 local NO_TEMPLATE = 65535 -- in place of the number of known entries: no entries are wanted
-local UNANNOUNCED = '\255\254' -- the number of crawls that could not be announced
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
@@ -122,11 +121,21 @@ local function gives_way(meta, page, is_kept)
     or page.more.final and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
 end
 
+local function is_contested(meta)
+  return string.sub(meta.token, 3) == CONTESTED
+end
+
+-- Has a page decided anew when it comes again, whatever its text. Its crawl stays known, which may not have ended.
+local function contest(meta)
+  meta.token = string.sub(meta.token, 1, 2) .. CONTESTED
+  rewrite_record(meta)
+end
+
 -- Whether the record of a kept page needs no change for a check with the same text: it is not contested,
 -- its heading is the same, and its sketch is the same or was made when more of the site's template was
 -- known; odd_size is the bytes of an odd sketch.
 local function is_settled(page, meta, odd_size)
-  return meta.token ~= CONTESTED and not has_other_heading(page, meta)
+  return not is_contested(meta) and not has_other_heading(page, meta)
     and (meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
       or not knows_more(page.own, meta.own))
 end
@@ -148,7 +157,7 @@ end
 local function is_doubtful(page, known)
   if known.rep or page.crawl == 0 then return false end
   local number, unended = string.sub(known.token, 1, 2), page.more.unended or ''
-  if number == UNANNOUNCED then return true end
+  if number == '\255\254' then return true end -- of crawls that could not be announced
   local at = string.find(unended, number, 1, true)
   while at and at % 2 == 0 do at = string.find(unended, number, at + 1, true) end
   return at ~= nil

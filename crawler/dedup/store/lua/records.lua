@@ -39,7 +39,7 @@ local MORE_BYTES = 8 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES
 local NONE = {}
 local NO_KEY = string.rep('\0', 4)
 local NO_OWN = NO_KEY -- of a page whose own content is unknown
-local CONTESTED = string.rep('\255', 4) -- in place of a token: decide the page anew, see pages.lua
+local CONTESTED = string.rep('\255', 2) -- at the end of a token: decide the page anew, see pages.lua
 local CHOSEN = '\0' -- rank of a page that a person preferred: none is better
 local IS_COPY = {e = true, n = true}
 local IS_AGAIN = {['='] = true, r = true} -- verdicts of pages with an unchanged text

@@ -77,7 +77,7 @@ local function begin(item)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   uncount(meta, page, gone)
-  local is_renewed = same_text and not meta.rep and meta.token ~= CONTESTED and not is_settled(page, meta, odd_size)
+  local is_renewed = same_text and not meta.rep and not is_contested(meta) and not is_settled(page, meta, odd_size)
   if same_text and has_other_heading(page, meta) then same_text = false end
   local id = new_number(bytes_of(page, odd_size))
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,

@@ -12,7 +12,6 @@ return each(function(item)
   local meta = read_record(id, 0)
   if not meta or meta.rep or meta.exact ~= exact then return 1 end
   if meta.last_seen >= crawl then return 0 end
-  meta.token = CONTESTED
-  rewrite_record(meta)
+  contest(meta)
   return 1
 end)

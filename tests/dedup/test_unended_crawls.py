@@ -1,0 +1,70 @@
+"""Crawls that have not ended: what they were the last to keep may be in no feed."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.dedup import Kind
+from crawler.dedup.store.messages import Crawl
+from tests.dedup.test_crawls import FIRST, SECOND, THIRD, A, B, crawled, opened, wait
+
+
+@pytest.mark.parametrize("ended", [0, 1])
+async def test_a_worker_of_a_named_crawl_that_nobody_knows_to_be_killed(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, ended: int
+) -> None:
+    """The crawl has not ended before all its workers have, whenever they came."""
+    async with (
+        opened(index_url, crawl="monday") as one,
+        opened(index_url, crawl="monday") as two,
+        opened(index_url, crawl="tuesday") as next_one,
+    ):
+        await one.begin_crawl()
+        assert (await one.check(A, FIRST)).kind is Kind.UNIQUE
+        wait(monkeypatch, 15)
+        paused = await two.begin_crawl()
+        assert (await two.check(A, FIRST)).kind is Kind.REPEATED
+        await two.end_crawl()
+        await two.begin_crawl(paused)
+        await two.end_crawl()
+        if ended:
+            await one.end_crawl()
+        expected = Kind.UNCHANGED if ended else Kind.UPDATED
+        assert await crawled(next_one, (A, FIRST), (A, FIRST)) == [expected, Kind.REPEATED]
+    async with opened(index_url) as index:
+        assert await crawled(index, (A, FIRST)) == [Kind.UNCHANGED]
+
+
+async def test_a_worker_that_begins_anew_is_the_only_one_to_be_waited_for(
+    index_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(index_url, crawl="monday") as killed, opened(index_url) as index:
+        crawl = await killed.begin_crawl()
+        await killed.begin_crawl(killed=crawl)
+        assert (await killed.check(A, FIRST)).kind is Kind.UNIQUE
+        await killed.end_crawl()
+        wait(monkeypatch, 15)
+        assert (await index.begin_crawl()).unended == crawl.number.to_bytes(2)
+
+
+async def test_a_page_that_is_contested_still_comes_once_more(index_url: str) -> None:
+    """Another has taken its text and left it again, so that it is decided anew."""
+    async with opened(index_url) as index:
+        killed = await index.begin_crawl()
+        assert (await index.check(A, FIRST)).kind is Kind.UNIQUE
+        assert (await index.check(B, SECOND)).kind is Kind.UNIQUE
+        await index.begin_crawl(killed=killed)
+        assert (await index.check(B, FIRST)).kind is Kind.UPDATED
+        await index.end_crawl()
+        pages = (B, THIRD), (A, FIRST)
+        assert await crawled(index, *pages) == [Kind.UPDATED] * 2
+        assert await crawled(index, *pages) == [Kind.UNCHANGED] * 2
+
+
+async def test_a_crawl_gets_no_number_of_one_that_is_remembered(index_url: str) -> None:
+    """As in a new index, which is told of a crawl that was killed with the old one."""
+    async with opened(index_url) as index:
+        await index.begin_crawl(killed=Crawl(2, 1))
+        await index.end_crawl()
+        assert await crawled(index, (A, FIRST)) == [Kind.UNIQUE]
+        assert await crawled(index, (A, FIRST)) == [Kind.UNCHANGED]
