@@ -191,6 +191,25 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
     assert unended == [1, 0]
 
 
+async def test_a_paused_crawl_goes_on_in_a_new_index(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """Another crawl has its number there, but is not the same: nothing is `repeated`."""
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path, "CONCURRENT_REQUESTS": 1}
+    paths = [f"/{n}" for n in range(6)]
+    web.page("/", *paths, text=prose(9999))
+    for n, path in enumerate(paths):
+        web.page(path, text=prose(n))
+    job = {"JOBDIR": tmp_path / "job"}
+    await crawl(web, CLOSESPIDER_ITEMCOUNT=2, **settings, **job)
+    with Redis.from_url(redis_url) as client:
+        client.flushall()
+    await crawl(web, **settings)
+    stats = await crawl(web, **settings, **job)
+    assert stats["dedup/unchanged"] > 0
+    assert "dedup/repeated" not in stats
+
+
 @pytest.mark.parametrize(
     ("heading", "prefer", "drop", "requests"),
     [

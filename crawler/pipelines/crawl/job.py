@@ -54,6 +54,7 @@ class Job:
         self._state: dict[str, Any] = {}  # the state to leave if this process is killed
         self._paused: dict[str, Any] | None = None  # the state to leave if the crawl is paused
         self._reason = ""
+        self._index = ""  # its digest
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
@@ -103,15 +104,17 @@ class Job:
 
         Raises :class:`DedupError` if the index gives no answer.
         """
+        if self._left.get("index", index.digest) != index.digest:
+            self._crawl = self._killed = _NO_CRAWL  # a new index has no page of these crawls
+        self._index = index.digest
         self._write_state({"running": True} | self._crawls)
         index.crawl = UNANNOUNCED
         resumed, killed = (Crawl(*one) if one[0] else None for one in (self._crawl, self._killed))
         crawl = await index.begin_crawl(resumed, killed=killed)
         if crawl.unended:
             logger.info(
-                "Earlier crawls that were killed or have not ended yet: %d. What they were the "
-                "last to keep comes as `updated`",
-                len(crawl.unended) // 2,
+                "Earlier crawls were killed, or have not ended yet: what they were the last to "
+                "keep comes as `updated`"
             )
         self._crawl, self._killed = crawl[:2], _NO_CRAWL
         self._write_state({"running": True} | self._crawls)
@@ -119,7 +122,7 @@ class Job:
     @property
     def _crawls(self) -> dict[str, Any]:
         killed = {"killed": self._killed} if self._killed[0] else {}
-        return {"crawl": self._crawl} | killed
+        return {"crawl": self._crawl, "index": self._index} | killed
 
     def read_pages(self, spider: Spider) -> tuple[dict[str, Dropped], dict[str, Doubtful]]:
         """The dropped pages and the doubtful copies that a paused crawl remembered."""
