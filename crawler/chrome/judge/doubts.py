@@ -97,6 +97,7 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         found |= extras.rows(flat, text, sizes)
         found |= extras.teasers(flat, text, sizes)
         found |= extras.banner(flat, title, text, headings)
+        found |= extras.inherited(flat, text, codes)
     return found
 
 

@@ -20,6 +20,18 @@ _SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)"
 _LONGEST_SIGNATURE: Final = 160  # characters
 _SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
 _BETWEEN: Final = 3  # characters from one link of a row to the next
+# As generators of manuals head what a class has from another one, which a single name follows.
+_INHERITED: Final = re.compile(
+    r"(?:[\w/]+ )?(?:methods|functions|fields|properties|attributes|constants|variables|events|"
+    r"signals|members|types|(?:nested )?classes(?:/interfaces)?) inherited from (?:[a-z]+ )?"
+    r"[\w.:$\\]+(?: ?<.*>)?(?: \(\d+\))?|"
+    r".*(?:から継承された(?:メソッド|フィールド|ネスト|プロパティ)|继承的(?:方法|字段|嵌套|属性)).*",
+    re.IGNORECASE,
+)
+_LONGEST_HEADING: Final = 160  # characters; it may have the full name of a class
+# Of each tag, the higher the more a heading of it holds; 0 for others.
+_RANKS: Final = np.zeros(len(TAGS), np.int64)
+_RANKS[[TAG_CODES[tag] for tag in ("th", "h6", "h5", "h4", "h3", "h2", "h1")]] = range(1, 8)
 _TOP: Final = TAG_CODES["h1"]
 _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("h1", "h2", "h3")])
 
@@ -123,4 +135,25 @@ def banner(
         if not inside[at] and (text & ~inside)[at:].any():
             found[:at] = inside[:at]
         break
+    return found
+
+
+def inherited(flat: Flat, text: NDArray[np.bool_], codes: Ints) -> NDArray[np.bool_]:
+    """Return which blocks are members that a class inherits, below a heading that says so.
+
+    They are on the page of the other class. Such a list ends with the container of its heading, or
+    at the next heading that is neither lower nor deeper. Some text must be left.
+    """
+    found = np.zeros(len(text), bool)
+    ranks, depths = _RANKS[codes[:LIMIT]], flat.depths[flat.around[:LIMIT]]
+    for at in np.flatnonzero(ranks).tolist():
+        heading = flat.texts[at]
+        if found[at] or len(heading) > _LONGEST_HEADING or not _INHERITED.fullmatch(heading):
+            continue
+        end = int(flat.ends[flat.within[at]])
+        below = slice(at + 1, end)
+        is_next = (ranks[below] >= ranks[at]) & (depths[below] <= depths[at])
+        found[at : at + 1 + int(np.argmax(is_next)) if is_next.any() else end] = True
+    if not (text & ~found).any():
+        found[:] = False
     return found

@@ -279,3 +279,30 @@ def test_what_a_class_inherits_is_another_pages_text(mark: str) -> None:
     assert OWN in text_of(page)
     assert "knots" in text_of(f"{MENU}<table>{rows}</table>")
     assert "knots" in text_of(page.replace(mark, "text-inherit"))
+
+
+INHERITING = [
+    "<section><ul><li><h3>Methods inherited from class&nbsp;org.harbour.Boat&lt;T&gt;</h3>{}</ul>",
+    "<table><tr><th>Nested classes/interfaces inherited from class a.b.Boat<tr><td>{}</table>",
+    "<div><h5>Properties inherited from ABoat (34)</h5><div><h6>Boat:knots</h6>{}</div></div>",
+    "<section><h3>クラスorg.harbour.Boatから継承されたメソッド</h3>{}</section>",
+    "<section><h3>从类继承的方法 org.harbour.Boat</h3>{}</section>",
+    "<h3>Fields inherited from interface Boat</h3>{}",
+]
+
+
+@pytest.mark.parametrize("listed", INHERITING)
+def test_what_a_heading_says_is_inherited_is_another_pages_text(listed: str) -> None:
+    """As in manuals by Javadoc and gi-docgen, whose classes have no such names for it."""
+    names = f"<code>{', '.join(f'sail{number}(knots)' for number in range(60))}</code>"
+    page = f"{MENU}<main><h1>Ferry</h1><p>{OWN}</p>{listed.format(names)}<h3>Rowing</h3><p>{REMARK}"
+    assert "knots" not in text_of(page)
+    assert OWN in text_of(page)
+    assert REMARK in text_of(page)
+    assert "knots" in text_of(f"{MENU}<main><h1>Ferry</h1>{listed.format(names)}")
+
+
+@pytest.mark.parametrize("heading", ["Traits inherited from parents", "Names inherited from"])
+def test_what_people_inherit_is_text(heading: str) -> None:
+    """An article may have such a heading, too."""
+    assert REMARK in text_of(f"{MENU}<main><h1>Ferry</h1><p>{OWN}</p><h3>{heading}</h3><p>{REMARK}")
