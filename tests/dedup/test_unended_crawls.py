@@ -6,7 +6,39 @@ import pytest
 
 from crawler.dedup import Kind
 from crawler.dedup.store.messages import Crawl
-from tests.dedup.test_crawls import FIRST, SECOND, THIRD, A, B, crawled, opened, wait
+from tests.dedup.test_crawls import FIRST, SECOND, THIRD, A, B, C, crawled, opened, wait
+
+
+@pytest.mark.parametrize("which", ["one", "other", "none"])
+@pytest.mark.parametrize("seconds", [0, 15])
+async def test_what_one_crawl_has_left_to_another(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, seconds: int, which: str
+) -> None:
+    """Of two that run together, one sees what the other has kept, which never ends, or ends later:
+    the page is in the feed of neither, or of the other.
+    """
+    async with opened(index_url) as one, opened(index_url) as other:
+        await crawled(one, (A, FIRST))
+        await one.begin_crawl()
+        wait(monkeypatch, seconds)
+        killed = await other.begin_crawl()
+        assert (await one.check(A, FIRST)).kind is Kind.UNCHANGED
+        assert (await one.check(C, THIRD)).kind is Kind.UNIQUE
+        assert (await other.check(B, SECOND)).kind is Kind.UNIQUE
+        for _ in range(2):
+            assert (await one.check(B, SECOND)).kind is Kind.UNCHANGED
+        assert (await other.check(B, SECOND)).kind is Kind.REPEATED
+        await one.end_crawl()
+        if which == "other":
+            await other.end_crawl()
+        wait(monkeypatch, 15)
+        await one.begin_crawl(killed=killed if which == "one" else None)
+        pages = (A, FIRST), (B, SECOND), (C, THIRD)
+        left = Kind.UNCHANGED if which == "other" else Kind.UPDATED
+        expected = [Kind.UNCHANGED, left, Kind.UNCHANGED]
+        assert [(await one.check(*page)).kind for page in pages] == expected
+        await one.end_crawl()
+        assert await crawled(one, *pages) == [Kind.UNCHANGED] * 3
 
 
 @pytest.mark.parametrize("ended", [0, 1])

@@ -167,7 +167,8 @@ local function check(page, families)
   release(meta, odd_size)
   place = {find('url', 'url', page.url_key)}
   if is_expired then return decide(page, nil, nil, nil, place, families) end
-  local before = same_text and not has_other_heading(page, meta) and as_before(page, meta)
+  local before
+  if same_text and not has_other_heading(page, meta) then before, page.token = as_before(page, meta) end
   return decide(page, meta, before, same_text and not meta.rep and meta.id, place, families)
 end
 

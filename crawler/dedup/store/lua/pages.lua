@@ -163,10 +163,13 @@ local function is_doubtful(page, known)
   return at ~= nil
 end
 
--- The verdict for a page whose text is the same as at the last check.
+-- The verdict for a page whose text is the same as at the last check, and the token of its record. If another
+-- crawl has seen it since this one began, that one's number stays: it has the page, and may not end.
 local function as_before(page, known)
-  if is_repeated(page, known) then return 'r' end
-  return is_doubtful(page, known) and '!' or '='
+  if is_repeated(page, known) then return 'r', page.token end
+  if is_doubtful(page, known) then return '!', page.token end
+  local is_of_other = page.crawl > 0 and known.last_seen >= page.crawl
+  return '=', is_of_other and string.sub(known.token, 1, 2) .. string.sub(page.token, 3) or page.token
 end
 
 local function count(page, meta, similarity, times)
@@ -190,8 +193,9 @@ end
 
 -- Notes that a page was checked again with the same text: the standing verdict stays.
 local function touch(meta, page)
-  if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token = as_before(page, meta), later(page.seen, meta), page.token
+  local last, token = as_before(page, meta)
+  if meta.token == token then return end
+  meta.last, meta.last_seen, meta.token = last, later(page.seen, meta), token
   meta.gone = still_gone(page, meta)
   note_fetched(meta, page, meta)
   if not meta.rep then

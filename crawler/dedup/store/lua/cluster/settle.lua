@@ -47,7 +47,8 @@ local function settle(item)
     meta.last = same_text and old and old.rep and as_before(page, old) or standing
   else
     local is_as_before = same_text and old and not old.rep
-    meta.last = is_as_before and as_before(page, old) or known and '!' or standing
+    meta.last = known and '!' or standing
+    if is_as_before then meta.last, meta.token = as_before(page, old) end
     meta.rank, meta.canonical = page.rank, page.yields_to or nil
     meta.replaces, meta.own = replaces, page.own
     meta.sketch, meta.anchors = page.bands .. string.sub(page.odd, 4), page.more.anchors
