@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
 from scrapy import FormRequest, Request
@@ -71,6 +71,52 @@ async def test_a_crawl_without_end_ends(web: Web, redis_url: str, link: str) -> 
     assert len(fetched) <= 30
     assert stats["dedup/spared"] > 0
     assert stats["dedup/spared_bytes"] > 0
+
+
+class Service:
+    """Downloader middleware that has another server fetch the pages, as those for Splash do."""
+
+    def __init__(self, method: str, names_page: bool) -> None:
+        self.method, self.names_page = method, names_page
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Service:
+        return cls(crawler.settings["SERVICE_METHOD"], crawler.settings["SERVICE_NAMES_PAGE"])
+
+    def process_request(self, request: Request) -> Request | None:
+        if "page" in request.meta:
+            return None
+        url = urljoin(request.url, f"/fetch?{urlencode({'url': request.url})}")
+        meta = {**request.meta, "page": request.url}
+        return request.replace(url=url, method=self.method, meta=meta)
+
+    def process_response(self, request: Request, response: Any) -> Any:
+        return response.replace(url=request.meta["page"]) if self.names_page else response
+
+
+@pytest.mark.parametrize(("method", "names_page"), [("GET", True), ("GET", False), ("POST", True)])
+async def test_requests_through_a_service_do_not_wait_for_ever(
+    web: Web, redis_url: str, method: str, names_page: bool
+) -> None:
+    """A middleware turns each into another one; both had their turn, and all pages come."""
+    links = [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
+
+    def page_of(path: str) -> str:
+        return dict(parse_qsl(urlsplit(path).query))["url"]
+
+    web.answers, before = Pages(lambda path: (name_of(page_of(path)), links)), len(web.seen)
+    stats = await crawl(
+        web,
+        spider=Own,
+        DEDUP_REDIS_URL=redis_url,
+        DEDUP_LEARN_URLS=True,
+        DOWNLOADER_MIDDLEWARES={Service: 725},
+        SERVICE_METHOD=method,
+        SERVICE_NAMES_PAGE=names_page,
+    )
+    assert stats["item_scraped_count"] == 8
+    assert sorted(map(page_of, web.seen[before:])) == sorted([web.url, *links])
+    assert stats["elapsed_time_seconds"] < 30
 
 
 def tracked(path: str) -> tuple[int, list[str]]:

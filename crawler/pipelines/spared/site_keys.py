@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
 VARIANT: Final = "dedup_variant"
 """Key in the meta of a request: what a fingerprinter sees of it beside its URL."""
+WANTED: Final = "dedup_wanted"
+"""Key in the meta of a request: the URL whose page is wanted, whoever is asked for it."""
+
+
+def wanted_url(request: Request) -> str:
+    """The URL that a request was made for.
+
+    A downloader middleware may turn it into a request to a service, such as Splash, which fetches
+    the page. That has the same meta.
+    """
+    url: str = request.meta.get(WANTED, request.url)
+    return url
 
 
 class SiteKeys:
@@ -30,7 +42,7 @@ class SiteKeys:
 
     def find_key(self, request: Request) -> SiteKey:
         """The key of the site that a request belongs to."""
-        parts, callback = split_url(request.url), request.callback
+        parts, callback = split_url(wanted_url(request)), request.callback
         while isinstance(callback, partial):
             callback = callback.func
         name, rule = getattr(callback, "__name__", ""), request.meta.get("rule")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...dedup.urls.parts import read_site
 from .left_requests import Left, Why
 from .novelty import NOWHERE, Found
+from .site_keys import WANTED
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -67,5 +68,5 @@ class SparedRequests:
     def fetch_again(self, request: Request, url: str) -> None:
         """Fetch a URL once more, like a page that was requested before."""
         engine: Any = self._crawler.engine
-        meta = {**request.meta, CHECKS: True}
+        meta = {**request.meta, CHECKS: True, WANTED: url}
         engine.crawl(request.replace(url=url, dont_filter=True, priority=1, meta=meta))

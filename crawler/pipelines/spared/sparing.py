@@ -19,7 +19,7 @@ from ..crawl.memory import hash_text
 from .novelty import hash_outline, page_number
 from .paused import PausedSites
 from .site_exchange import SeenPage
-from .site_keys import VARIANT, SiteKeys
+from .site_keys import VARIANT, WANTED, SiteKeys, wanted_url
 from .sites import Sites
 from .spared_requests import CHECKS, FOUND_ON, SparedRequests, read_found_on
 from .tally import Tally
@@ -130,6 +130,7 @@ class Sparing:
         """
         for key in FOUND_ON, CHECKS, VARIANT:  # spiders pass on the meta of a response
             request.meta.pop(key, None)
+        request.meta[WANTED] = request.url
         if not _gets_page(request) or request.dont_filter:
             return request
         with self._failures.passing(request):
@@ -172,9 +173,13 @@ class Sparing:
     # What is downloaded
 
     async def admit(self, request: Request) -> None:
-        """Let a request through when its turn comes, or raise :class:`Spared`."""
+        """Let a request through when its turn comes, or raise :class:`Spared`.
+
+        A request to a service that fetches the page has had its turn as a request for the page.
+        """
         with self._failures.passing(request):
-            await self._admit(request)
+            if request.meta.setdefault(WANTED, request.url) == request.url:
+                await self._admit(request)
 
     async def _admit(self, request: Request) -> None:
         parts = split_url(request.url)
@@ -209,9 +214,10 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
-        self._spared.take_made(request.url)
+        url = wanted_url(request)
+        self._spared.take_made(url)
         with self._failures.passing(request):
-            self._sites.course_of(self._keys.find_key(request)).note_landed(request.url)
+            self._sites.course_of(self._keys.find_key(request)).note_landed(url)
         self._turns.begin()
 
     # What came
@@ -251,7 +257,9 @@ class Sparing:
 
     def _redirected(self, request: Request) -> None:
         for url in request.meta.get("redirect_urls", ())[-1:]:
-            self.land(request.replace(url=url))
+            if url == request.meta.get(WANTED, url):
+                self.land(request.replace(url=url))
+                request.meta[WANTED] = request.url
 
     # The beginning and the end
 
@@ -279,8 +287,12 @@ class Sparing:
 
 
 def _gets_page(request: Request) -> bool:
-    """Whether the response is the page of the URL: a form's answer depends on what is sent."""
-    return request.method == "GET" and not request.body
+    """Whether the response is the page of the URL.
+
+    A form's answer depends on what is sent, and that of a service on more than the URL.
+    """
+    is_direct = wanted_url(request) == request.url
+    return is_direct and request.method == "GET" and not request.body
 
 
 def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:
