@@ -212,6 +212,39 @@ def test_what_is_no_html_is_no_page():
     assert reader.read({"text": "Sold out"}, origin).missing is Missing.SHORT_TEXT
 
 
+class Rendered(Response):
+    """As what Splash renders: no HTML in Scrapy's eyes, but with a text."""
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def css(self, query: str) -> Any:
+        return Selector(self.text).css(query)
+
+
+@pytest.mark.parametrize("kind", [Rendered, TextResponse])
+@pytest.mark.parametrize("start", ["<!DOCTYPE html>", "\ufeff<!doctype HTML>", "\n<html lang=en>"])
+async def test_rendered_html_is_a_page(bench, kind, start):
+    """A service answers with a class of its own; the page may declare the encoding it once had."""
+    tea = f"{start}<meta charset=latin1><title>Tea</title><p>{ARTICLE} Café.</p>"
+    cocoa = tea.replace("Tea", "Cocoa").replace(ARTICLE, OTHER)
+    kinds = []
+    for number, text in enumerate((tea, tea, cocoa, '{"a": "<html>"}')):
+        request = Request(f"https://a.example/{number}")
+        answer = kind(request.url, body=text.encode(), request=request)
+        item, origin = {"title": "Tea"}, Origin(answer, is_alone=True)
+        found = PageReader(DedupConfig(), lambda name: None).read(item, origin)
+        assert found.html == (None if found.missing else answer.text)
+        bench.pipeline.origins.note_origin(item, origin)
+        with contextlib.suppress(ExactDuplicate):
+            await bench.process(item)
+        kinds.append(item.get("dedup", {}).get("kind"))
+    assert kinds == ["unique", None, None, None]
+    assert bench.stats["dedup/dropped/exact"] == bench.stats["dedup/no_page/other_text"] == 1
+    assert bench.stats["dedup/no_page/not_html"] == 1
+
+
 @pytest.mark.parametrize(
     ("status", "page", "missing"),
     [(404, "auto", Missing.ERROR), (500, "auto", Missing.ERROR), (404, "response", None)],

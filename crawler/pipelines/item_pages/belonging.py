@@ -8,13 +8,14 @@ from collections.abc import Collection, Container
 from html import unescape
 from typing import Any, Final
 
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Response, TextResponse
 
 from ...chrome import MainText
 from ...chrome.main_text import UNSPACED
 from .carried import Begun
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
+from .values import is_html
 
 _UNSEEN: Final = re.compile(r"<(/?)(?:script|style|template)\b", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write any letter
@@ -52,13 +53,13 @@ def why_elsewhere(
     if isinstance(found, MainText):
         title, heading, text = found.title, found.heading, found.text
     else:  # of another extractor, or of a file
-        is_html, text = isinstance(response, HtmlResponse), found
-        title = response.css("title").get("") if is_html else ""
-        heading = response.css("h1").get("") if is_html else ""
+        text = found
+        title = response.css("title").get("") if is_html(response) else ""
+        heading = response.css("h1").get("") if is_html(response) else ""
     if page.begun is not None:
         is_here = _has_begun(page.begun, f"{heading}\n{text}", response, labels)
         return None if is_here else Missing.OTHER_PAGE
-    if page.of_response and isinstance(response, HtmlResponse):
+    if page.of_response and is_html(response):
         lacking = find_lacking(item, f"{title}\n{heading}\n{text}", response)
         if lacking and (labels.leave_out(lacking) or _is_in_script(lacking, response)):
             return Missing.OTHER_TEXT
@@ -70,19 +71,19 @@ def _has_begun(begun: Begun, text: str, response: Response, labels: Labels) -> b
     words = words_of(text)
     if begun.own:
         return any(contains(words, one) for one in begun.own)
-    if isinstance(response, HtmlResponse):
+    if is_html(response):
         words = words_of(_see_text(response))
     return any(contains(words, one) for one in begun.labels) or not labels.leave_out(begun.labels)
 
 
-def _is_in_script(texts: Collection[str], response: HtmlResponse) -> bool:
+def _is_in_script(texts: Collection[str], response: TextResponse) -> bool:
     """Whether a script has one of these texts as a value: then no spider has made it up."""
     values = "|".join(map(re.escape, texts))
     body = _unescape_all(response.text).casefold()
     return re.search(rf"""["'](?:{values})\\?["']""", body) is not None
 
 
-def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]:
+def find_lacking(item: Any, text: str, response: TextResponse) -> frozenset[str]:
     """The texts of an item by which it is not from a page, whose main text with titles is `text`.
 
     All, if none is to be seen on the page, as where a browser renders it; else long ones that are
@@ -103,7 +104,7 @@ def find_lacking(item: Any, text: str, response: HtmlResponse) -> frozenset[str]
     return frozenset(one for one in long if not _is_mostly_in(one, body))
 
 
-def _see_text(response: HtmlResponse) -> str:
+def _see_text(response: TextResponse) -> str:
     """What a page shows, with its tags."""
     return unescape(_cut_unseen(response.text))
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from itemadapter import ItemAdapter
-from scrapy.http import HtmlResponse
 
 from .item_texts import PROSE, contains, texts_in
+from .values import is_html
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -48,7 +48,7 @@ class Siblings:
     """
 
     def __init__(self, response: Response) -> None:
-        self._is_list = not isinstance(response, HtmlResponse)
+        self._is_list = not is_html(response)
         self._known: dict[Any, tuple[dict[str, Any], set[str]]] = {}
 
     def note_request(self, request: Request) -> None:
