@@ -87,6 +87,47 @@ async def test_any_spider_is_asked_by_the_request_of_the_item(web: Web, run: Any
     assert (stats["dedup/asked_again"], stats["finish_reason"]) == (1, "finished")
 
 
+class Injector:
+    """Gives callbacks an item that is made of the response, as scrapy-poet does."""
+
+    def process_response(self, request: Request, response: Any) -> Any:
+        request.cb_kwargs["item"] = {"said": response.css("main p::text").get()}
+        return response
+
+
+class Injected(Other):
+    async def start(self) -> AsyncIterator[Request]:
+        yield Request(self.url)
+
+    def parse(self, response: Any, item: Any) -> Iterator[Any]:
+        for path in self.paths:
+            yield Request(self.url + path, self.parse_page, cb_kwargs={"at": path})
+
+    def parse_page(self, response: Any, at: str, item: Any = None) -> Iterator[Any]:
+        yield item
+
+
+async def test_an_item_that_is_injected_into_the_callback(web: Web, run: Any) -> None:
+    """It was begun nowhere else, and a request that is made again brings one of its own."""
+    web.page("/", text=HOST)
+    web.page("/old", text=prose(1))
+    settings = {"DOWNLOADER_MIDDLEWARES": {Injector: 500}}
+    await run(spider=type("First", (Injected,), {"paths": ("/old",)}), **settings)
+    web.page("/new", text=prose(1))
+    web.page("/old", text=prose(2))
+    tags, kept = Tags(), list[Any]()
+    add = memory.DroppedPages.add_page
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory.DroppedPages, "add_page", lambda *of: kept.append(of[2]) or add(*of))
+        await run(tags, spider=Injected, **settings)
+    assert web.seen == ["/", "/new", "/old", "/new"]
+    assert [(item["said"], item["dedup"]["kind"]) for item in tags.items] == [
+        (prose(2), "updated"),
+        (prose(1), "updated"),
+    ]
+    assert [page.request.cb_kwargs for page in kept] == [{"at": "/new"}]
+
+
 async def test_pages_are_named_by_the_urls_of_their_items(
     web: Web, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

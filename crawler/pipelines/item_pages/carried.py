@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CARRIED: Final = "dedup_carried"
 """Key in a request's meta: the texts it carries, and what is known about its siblings."""
+GIVEN: Final = "dedup_given"
+"""Key in a request's meta: the names of the callback arguments that it brings itself."""
 
 _MOST: Final = 10_000  # texts of one page's requests that are compared
 # Keys of a meta in which Scrapy puts texts.
@@ -68,6 +70,23 @@ class Siblings:
         if len(seen) < _MOST:
             seen |= texts
         request.meta[CARRIED] = {"texts": sorted(texts), "siblings": siblings}
+
+
+def note_given(request: Request) -> None:
+    """Note the callback arguments of a request that is about to be scheduled."""
+    request.meta[GIVEN] = tuple(request.cb_kwargs)
+
+
+def drop_injected(request: Request) -> None:
+    """Drop the callback arguments that were added on the way, once the callback has got them.
+
+    With scrapy-poet these are page objects and items made of the response. They were not begun on
+    another page, a repeated request gets its own, and the whole response would stay in memory.
+    """
+    given = request.meta.get(GIVEN)
+    if given is not None:
+        for name in request.cb_kwargs.keys() - set(given):
+            del request.cb_kwargs[name]
 
 
 def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:

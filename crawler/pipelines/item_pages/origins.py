@@ -10,7 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 
 from ...dedup.verdict import Kind, Verdict
-from .carried import Siblings
+from .carried import Siblings, drop_injected, note_given
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -96,6 +96,7 @@ class Origins:
         origins._reader = ref(reader)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(origins.forget_item, signal=signal)
+        crawler.signals.connect(note_given, signal=signals.request_scheduled)
         return origins
 
     def needs_response(self, item: Any) -> bool:
@@ -141,6 +142,8 @@ class ItemsOfResponse:
         self._holds_body = False  # whether an item before holds the body of the response
         # URLs → the values of the first item that has it, before pipelines change them
         self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
+        if self._origins is not None and response.request is not None:
+            drop_injected(response.request)
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries to the next response."""
