@@ -98,24 +98,30 @@ class Service:
 async def test_requests_through_a_service_do_not_wait_for_ever(
     web: Web, redis_url: str, method: str, names_page: bool
 ) -> None:
-    """A middleware turns each into another one; both had their turn, and all pages come."""
+    """A middleware turns each into another one; both had their turn, and all pages come.
+
+    A crawl that ends early makes no more of the latter, and ends.
+    """
     links = [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
 
     def page_of(path: str) -> str:
         return dict(parse_qsl(urlsplit(path).query))["url"]
 
     web.answers, before = Pages(lambda path: (name_of(page_of(path)), links)), len(web.seen)
-    stats = await crawl(
-        web,
-        spider=Own,
-        DEDUP_REDIS_URL=redis_url,
-        DEDUP_LEARN_URLS=True,
-        DOWNLOADER_MIDDLEWARES={Service: 725},
-        SERVICE_METHOD=method,
-        SERVICE_NAMES_PAGE=names_page,
-    )
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_LEARN_URLS": True,
+        "DOWNLOADER_MIDDLEWARES": {Service: 725},
+        "SERVICE_METHOD": method,
+        "SERVICE_NAMES_PAGE": names_page,
+    }
+    stats = await crawl(web, spider=Own, **settings)
     assert stats["item_scraped_count"] == 8
     assert sorted(map(page_of, web.seen[before:])) == sorted([web.url, *links])
+    assert stats["elapsed_time_seconds"] < 30
+    settings |= {"DOWNLOAD_DELAY": 0.1, "CLOSESPIDER_ITEMCOUNT": 2, "DEDUP_NAMESPACE": "other"}
+    stats = await crawl(web, spider=Own, **settings)
+    assert stats["finish_reason"] == "closespider_itemcount"
     assert stats["elapsed_time_seconds"] < 30
 
 

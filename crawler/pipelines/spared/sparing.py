@@ -101,7 +101,7 @@ class Sparing:
         connect = self._crawler.signals.connect
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             connect(self._item_ended, signal=signal)
-        connect(self._redirected, signal=signals.request_scheduled)
+        connect(self._replaced, signal=signals.request_scheduled)
         connect(self._opened, signal=signals.spider_opened)
         connect(self._idle, signal=signals.spider_idle)
         connect(self._closed, signal=signals.spider_closed)
@@ -255,10 +255,12 @@ class Sparing:
         self._spared.make(self._sites.take_left(url), checks=True)
         return self._spared.take_made(url)
 
-    def _redirected(self, request: Request) -> None:
-        for url in request.meta.get("redirect_urls", ())[-1:]:
-            if url == request.meta.get(WANTED, url):
-                self.land(request.replace(url=url))
+    def _replaced(self, request: Request) -> None:
+        """Note that a redirect has led to a request, or a middleware turned one into it."""
+        url = wanted_url(request)
+        if url != request.url:
+            self.land(request)  # it is queued anew, and a crawl that ends does not make it
+            if request.meta.get("redirect_urls", ())[-1:] == [url]:
                 request.meta[WANTED] = request.url
 
     # The beginning and the end
