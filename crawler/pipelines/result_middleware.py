@@ -129,5 +129,6 @@ class _Turn:
 
     def end(self) -> None:
         """Note that the callback has ended, whatever came of it."""
+        self._items.end()
         if self._sparing is not None:
             self._sparing.end(self._response)

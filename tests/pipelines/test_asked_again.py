@@ -103,12 +103,15 @@ class Injected(Other):
         for path in self.paths:
             yield Request(self.url + path, self.parse_page, cb_kwargs={"at": path})
 
-    def parse_page(self, response: Any, at: str, item: Any = None) -> Iterator[Any]:
-        yield item
+    def parse_page(self, response: Any, at: str, **injected: Any) -> Iterator[Any]:
+        yield response.cb_kwargs["item"]
 
 
 async def test_an_item_that_is_injected_into_the_callback(web: Web, run: Any) -> None:
-    """It was begun nowhere else, and a request that is made again brings one of its own."""
+    """It was begun nowhere else, and a request that is made again brings one of its own.
+
+    The callback may also read it from its response.
+    """
     web.page("/", text=HOST)
     web.page("/old", text=prose(1))
     settings = {"DOWNLOADER_MIDDLEWARES": {Injector: 500}}

@@ -16,6 +16,7 @@ from scrapy.utils.test import get_crawler
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.pipelines.item_pages.belonging import Labels, find_lacking, why_elsewhere
+from crawler.pipelines.item_pages.carried import note_given
 from crawler.pipelines.item_pages.item_page import ItemPage, Missing
 from crawler.pipelines.item_pages.origins import Origin, Origins
 from crawler.pipelines.item_pages.page_reader import PageReader
@@ -143,6 +144,14 @@ def test_what_the_callback_adds_is_not_the_list_s() -> None:
     passed = parse(*requests)
     items[0]["reviews"] = "No reviews yet."
     assert judge(items[0], passed[0], EMPTY) is Missing.OTHER_PAGE
+
+
+def test_a_spider_that_passes_on_the_meta_of_a_response() -> None:
+    """What the list's own request was given says nothing of the next one's arguments."""
+    response = HtmlResponse(URLS[1], request=Request(URLS[1]))
+    note_given(response.request)
+    (passed,) = parse(Request(URLS[0], cb_kwargs={"name": "Green tea"}, meta=response.meta))
+    assert judge({"name": "Green tea"}, passed, EMPTY) is Missing.OTHER_PAGE
 
 
 @pytest.mark.parametrize("whole", [False, True])

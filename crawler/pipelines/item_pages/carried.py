@@ -55,10 +55,11 @@ class Siblings:
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries now: the callback will change the items."""
+        request.meta.pop(GIVEN, None)  # of the response's request
         carried = list(carried_by(request))
         texts = texts_in(*carried) if carried else frozenset[str]()  # most links bring none
         if not texts:
-            request.meta.pop(CARRIED, None)  # of the response's request
+            request.meta.pop(CARRIED, None)
             return
         # All siblings have this very dict, so the first learns of the others; it can be pickled.
         shared = {"count": 0, "labels": [], "is_list": self._is_list}
@@ -78,15 +79,18 @@ def note_given(request: Request) -> None:
 
 
 def drop_injected(request: Request) -> None:
-    """Drop the callback arguments that were added on the way, once the callback has got them.
+    """Drop the callback arguments that were added on the way, when the callback has ended.
 
-    With scrapy-poet these are page objects and items made of the response. They were not begun on
-    another page, a repeated request gets its own, and the whole response would stay in memory.
+    With scrapy-poet these are page objects and items made of the response. A repeated request gets
+    its own, and the whole response would stay in memory.
     """
-    given = request.meta.get(GIVEN)
-    if given is not None:
-        for name in request.cb_kwargs.keys() - set(given):
-            del request.cb_kwargs[name]
+    for name in request.cb_kwargs.keys() - _names_given(request):
+        del request.cb_kwargs[name]
+
+
+def _names_given(request: Request) -> Collection[str]:
+    """The names of the callback arguments that a request brings: all, if it was not scheduled."""
+    return set(request.meta.get(GIVEN, request.cb_kwargs))
 
 
 def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:
@@ -139,9 +143,10 @@ def _is_copied(one: Any, item: Any) -> bool:
 
 
 def carried_by(request: Request) -> Iterator[Any]:
-    """The values that a request brings to its callback."""
+    """The values that a request brings to its callback, without those added on the way."""
     if request.cb_kwargs:
-        yield from request.cb_kwargs.values()
+        given = _names_given(request)
+        yield from (value for name, value in request.cb_kwargs.items() if name in given)
     for name, value in request.meta.items():
         is_own = name in _OF_SCRAPY or str(name).startswith(_OWN)
         if not isinstance(value, (int, float)) and not is_own:

@@ -142,8 +142,6 @@ class ItemsOfResponse:
         self._holds_body = False  # whether an item before holds the body of the response
         # URLs → the values of the first item that has it, before pipelines change them
         self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
-        if self._origins is not None and response.request is not None:
-            drop_injected(response.request)
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries to the next response."""
@@ -174,6 +172,11 @@ class ItemsOfResponse:
         """Send :data:`WITHOUT_ITEM` if there was none."""
         if not self._items and 200 <= self._response.status < 300:
             self._crawler.signals.send_catch_log(WITHOUT_ITEM, url=self._response.url)
+
+    def end(self) -> None:
+        """Note that the callback has ended, whatever came of it."""
+        if self._origins is not None and self._response.request is not None:
+            drop_injected(self._response.request)
 
     def _note_origin(self, item: Any) -> None:
         assert self._origins is not None
