@@ -115,7 +115,8 @@ class CrawlIndex:
             self.left_out.report_to(index)
             # Now, because an earlier crawl's texts must not come after those of this crawl.
             await self._unchecked.replay_unchecked(index)
-            await self.course.use_index(index, self.report_found)
+            # `scrapy shell` has started the engine before: it checks no page, and never stops.
+            await self.course.use_index(index, self.report_found, begins=not self._will_stop)
             if self.sparing is not None:
                 self.sparing.open(index)
 

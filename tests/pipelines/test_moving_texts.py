@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import random
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from scrapy import signals
 from tests.conftest import Server, wait_until
 from tests.pipelines.crawls import Feed, Site, crawl, make_crawler, prose, weeks
 from tests.spiders.webserver import Web
-from tests.support.forked import start_scrapy
+from tests.support.forked import run_scrapy, start_scrapy
 
 ROOT = Path(__file__).parents[2]
 
@@ -189,6 +190,16 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
         await crawler.crawl_async(url=web.url)
         look()
     assert unended == [1, 0]
+
+
+def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:
+    """It does not stop as a crawl does: the index would know of one that never ends."""
+    web.page("/", text=prose(1))
+    words = ["shell", web.url, "-c", "response.status", "-s", f"DEDUP_REDIS_URL={redis_url}"]
+    shell = run_scrapy([*words, "-s", f"DEDUP_DATA_DIR={tmp_path}"], ROOT, os.environ)
+    assert (shell.returncode, shell.stdout) == (0, "200\n"), shell.stderr
+    with Redis.from_url(redis_url) as client:
+        assert (client.exists("{dedup}:params"), client.exists("{dedup}:crawls")) == (1, 0)
 
 
 async def test_a_paused_crawl_goes_on_in_a_new_index(

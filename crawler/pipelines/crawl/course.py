@@ -79,9 +79,16 @@ class Course:
         self.later.connect_signals(crawler)
 
     async def use_index(
-        self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]
+        self,
+        index: DuplicateIndex,
+        report: Callable[[bool], Awaitable[None]],
+        *,
+        begins: bool,
     ) -> None:
-        """Use this index; `report` sends it the crawl's reports, with True if no more come."""
+        """Use this index; `report` sends it the crawl's reports, with True if no more come.
+
+        If the crawl does not begin now, it does with its first page.
+        """
         self._index = index
         self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
@@ -90,7 +97,8 @@ class Course:
             self.again.dropped.put_back(pages)
             for known in pages:
                 self.again.dropped.note_visit(known)
-        await self.begin_crawl()
+        if begins:
+            await self.begin_crawl()
 
     async def begin_crawl(self) -> None:
         """Begin the crawl in the index, unless that is done.
