@@ -125,6 +125,43 @@ async def test_requests_through_a_service_do_not_wait_for_ever(
     assert stats["elapsed_time_seconds"] < 30
 
 
+class Twice:
+    """Downloader middleware that has each URL answer another request first, with this status."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.asked: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Twice:
+        return cls(crawler.settings.getint("FIRST_STATUS"))
+
+    def process_response(self, request: Request, response: Any) -> Any:
+        if request.url in self.asked:
+            return response
+        self.asked.add(request.url)
+        return response.replace(status=self.status, headers={"Location": request.url})
+
+
+@pytest.mark.parametrize(("status", "items"), [(302, 1), (503, 8)])
+async def test_nobody_waits_for_a_request_that_is_made_again(
+    web: Web, redis_url: str, status: int, items: int
+) -> None:
+    """A site may redirect to the same URL, with a cookie. Scrapy's dupefilter drops that."""
+    links = [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
+    web.answers = Pages(lambda path: (name_of(path), links))
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_LEARN_URLS": True,
+        "DOWNLOADER_MIDDLEWARES": {Twice: 610},
+        "FIRST_STATUS": status,
+        "RETRY_ENABLED": True,
+    }
+    stats = await crawl(web, spider=Own, **settings)
+    assert stats["item_scraped_count"] == items
+    assert stats["elapsed_time_seconds"] < 30
+
+
 def tracked(path: str) -> tuple[int, list[str]]:
     draws = random.Random(path)
     links = [

@@ -258,10 +258,11 @@ class Sparing:
     def _replaced(self, request: Request) -> None:
         """Note that a redirect has led to a request, or a middleware turned one into it."""
         url = wanted_url(request)
-        if url != request.url:
+        is_redirected = request.meta.get("redirect_urls", ())[-1:] == [url]  # maybe to itself
+        if is_redirected or url != request.url:
             self.land(request)  # it is queued anew, and a crawl that ends does not make it
-            if request.meta.get("redirect_urls", ())[-1:] == [url]:
-                request.meta[WANTED] = request.url
+        if is_redirected:
+            request.meta[WANTED] = request.url
 
     # The beginning and the end
 
