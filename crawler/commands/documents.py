@@ -69,11 +69,6 @@ _TIMEOUT: Final = 30.0  # seconds for all of a download
 
 _FEEDS: Final = (".jsonl", ".jl", ".ndjson")
 _HTML_NAMES: Final = (".html", ".htm", ".xhtml")
-_HTML_START: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*+<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_STARTS_WITHIN: Final = 4096  # bytes in which a comment at the head of a page may end
 
 
 class _Body(NamedTuple):
@@ -199,10 +194,12 @@ def _read_source(source: str, user_agent: str | None) -> _Body:
 
 
 def _is_html(source: str, body: _Body) -> bool:
+    from ..chrome.page.encoding import begins_as_html
+
     if body.content_type is not None:
         return "html" in body.content_type.lower()
     is_named = Path(source).suffix.lower() in _HTML_NAMES
-    return is_named or _HTML_START.match(body.data[:_STARTS_WITHIN]) is not None
+    return is_named or begins_as_html(body.data)
 
 
 def _download_page(url: str, user_agent: str | None) -> _Body:

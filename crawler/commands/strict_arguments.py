@@ -51,8 +51,11 @@ def make_number_type(
         except ValueError:
             value = math.nan
         if not (low < value <= high or (value == low and not above)) or math.isinf(value):
-            bounds = f"above {low:g} and up" if above else f"from {low:g}"
-            bounds += f" to {high:g}" if high < math.inf else "" if above else " on"
+            bounds = f"above {low:g}" if above else f"from {low:g}"
+            if high == math.inf:
+                bounds += " on"
+            else:
+                bounds += f" and up to {high:g}" if above else f" to {high:g}"
             raise argparse.ArgumentTypeError(f"expects a number {bounds}, not {text!r}")
         return value
 

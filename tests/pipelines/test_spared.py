@@ -94,6 +94,11 @@ class Service:
         return response.replace(url=request.meta["page"]) if self.names_page else response
 
 
+def links_to_eight(web: Web) -> list[str]:
+    """The URLs of eight pages, three for each."""
+    return [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
+
+
 @pytest.mark.parametrize(("method", "names_page"), [("GET", True), ("GET", False), ("POST", True)])
 async def test_requests_through_a_service_do_not_wait_for_ever(
     web: Web, redis_url: str, method: str, names_page: bool
@@ -102,7 +107,7 @@ async def test_requests_through_a_service_do_not_wait_for_ever(
 
     A crawl that ends early makes no more of the latter, and ends.
     """
-    links = [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
+    links = links_to_eight(web)
 
     def page_of(path: str) -> str:
         return dict(parse_qsl(urlsplit(path).query))["url"]
@@ -148,7 +153,7 @@ async def test_nobody_waits_for_a_request_that_is_made_again(
     web: Web, redis_url: str, status: int, items: int
 ) -> None:
     """A site may redirect to the same URL, with a cookie. Scrapy's dupefilter drops that."""
-    links = [urljoin(web.url, f"/{n}?sid={sid}") for n in range(8) for sid in "abc"]
+    links = links_to_eight(web)
     web.answers = Pages(lambda path: (name_of(path), links))
     settings = {
         "DEDUP_REDIS_URL": redis_url,

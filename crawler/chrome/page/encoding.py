@@ -39,17 +39,30 @@ def utf8_errors(page: bytes) -> tuple[int, int]:
     return text.count("\ufffd"), _count_beyond(text)
 
 
+def begins_as_html(page: bytes) -> bool:
+    """Whether bytes begin as a page of HTML does, within the first 4096.
+
+    >>> begins_as_html(b"<!-- tea --> <!DOCTYPE html><title>"), begins_as_html(b"<p>tea")
+    (True, False)
+    """
+    return _HTML.match(page[:_HEAD]) is not None
+
+
 def _count_beyond(text: str) -> int:
     """The number of non-ASCII characters."""
     return len(text) - len(text.encode("ascii", "ignore"))
 
 
+_HTML: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _BETWEEN_TAGS: Final = re.compile(rb"[^<>]+")
 _FEW: Final = 20  # bytes
 # Bytes beyond ASCII that follow each other, on average; in Western texts 1.1.
 _LATIN_RUN: Final = 2
-_HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
+_HEAD: Final = 4096  # bytes in which w3lib looks for a declaration, and comments may end
 # Hebrew in reading order, as all of it is now; Python has it under the second name only.
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
 _SAMPLE: Final = 20_000  # bytes by which an encoding is guessed; more change nothing

@@ -15,7 +15,7 @@ from ...chrome.main_text import UNSPACED
 from .carried import Begun
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, words_of
-from .values import is_html
+from .values import holds_html
 
 _UNSEEN: Final = re.compile(r"<(/?)(?:script|style|template)\b", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write any letter
@@ -54,12 +54,12 @@ def why_elsewhere(
         title, heading, text = found.title, found.heading, found.text
     else:  # of another extractor, or of a file
         text = found
-        title = response.css("title").get("") if is_html(response) else ""
-        heading = response.css("h1").get("") if is_html(response) else ""
+        title = response.css("title").get("") if holds_html(response) else ""
+        heading = response.css("h1").get("") if holds_html(response) else ""
     if page.begun is not None:
         is_here = _has_begun(page.begun, f"{heading}\n{text}", response, labels)
         return None if is_here else Missing.OTHER_PAGE
-    if page.of_response and is_html(response):
+    if page.of_response and holds_html(response):
         lacking = find_lacking(item, f"{title}\n{heading}\n{text}", response)
         if lacking and (labels.leave_out(lacking) or _is_in_script(lacking, response)):
             return Missing.OTHER_TEXT
@@ -71,7 +71,7 @@ def _has_begun(begun: Begun, text: str, response: Response, labels: Labels) -> b
     words = words_of(text)
     if begun.own:
         return any(contains(words, one) for one in begun.own)
-    if is_html(response):
+    if holds_html(response):
         words = words_of(_see_text(response))
     return any(contains(words, one) for one in begun.labels) or not labels.leave_out(begun.labels)
 

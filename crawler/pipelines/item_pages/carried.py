@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from itemadapter import ItemAdapter
 
 from .item_texts import PROSE, contains, texts_in
-from .values import is_html
+from .values import holds_html
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -50,7 +50,7 @@ class Siblings:
     """
 
     def __init__(self, response: Response) -> None:
-        self._is_list = not is_html(response)
+        self._is_list = not holds_html(response)
         self._known: dict[Any, tuple[dict[str, Any], set[str]]] = {}
 
     def note_request(self, request: Request) -> None:

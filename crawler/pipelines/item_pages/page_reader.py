@@ -22,7 +22,7 @@ from ..notices import Notices, held_instead
 from .carried import Begun, carried_by, find_begun
 from .item_page import ItemPage, Missing
 from .origins import Origin
-from .values import is_blank, is_html, is_plain_text, text_of, url_of
+from .values import holds_html, is_blank, is_plain_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
 SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
@@ -172,7 +172,7 @@ class PageReader:
             return None
         if self._config.page == "auto" and not 200 <= response.status < 300:
             return Missing.ERROR
-        if not is_html(response) and not self._is_document(response):
+        if not holds_html(response) and not self._is_document(response):
             return Missing.NOT_HTML
         if page.url and not self._is_of(response, page.url):
             if self._config.page == "auto" and not self._is_canonical(response, page.url):
@@ -215,7 +215,7 @@ class PageReader:
         identity, here = self._config.identity, resolved(response.url, url)
         brought = carried_by(response.request) if response.request is not None else ()
         urls = [resolved(response.url, one) for one in map(url_of, brought) if one and "/" in one]
-        if not is_html(response) or here in urls:
+        if not holds_html(response) or here in urls:
             return False
         named = response.css("link[rel=canonical i]::attr(href)").get("")
         there = resolved(response.url, named) if named else None
@@ -238,7 +238,7 @@ class PageReader:
             page.text, page.html = response.text if page.text is None else page.text, None
             return
         # What was rendered is encoded again, whatever the page declares.
-        is_rendered = is_html(response) and not isinstance(response, HtmlResponse)
+        is_rendered = holds_html(response) and not isinstance(response, HtmlResponse)
         is_text = isinstance(response, TextResponse) and self._config.extractor
         page.html = response.text if is_rendered or is_text else response.body
         page.content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
 from lxml import etree
 from parsel import Selector, SelectorList
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
+from ...chrome.page.encoding import begins_as_html
 from ...dedup.ranks import only_value
 
-_HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 
-
-def is_html(response: Response) -> TypeGuard[TextResponse]:
+def holds_html(response: Response) -> TypeGuard[TextResponse]:
     """Whether a response is an HTML page.
 
     What a service such as Splash has rendered is of a class of its own: it has a text, which is
@@ -23,7 +21,7 @@ def is_html(response: Response) -> TypeGuard[TextResponse]:
     if isinstance(response, HtmlResponse):
         return True
     is_other = isinstance(response, (JsonResponse, XmlResponse)) or is_plain_text(response)
-    if is_other or _HTML.match(response.body) is None:
+    if is_other or not begins_as_html(response.body):
         return False
     return isinstance(getattr(response, "text", None), str)
 
