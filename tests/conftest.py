@@ -29,6 +29,7 @@ from hypothesis import settings
 from crawler.dedup.exchange import open_store
 from crawler.dedup.store.server.private import server_binary
 from tests.spiders.webserver import Web
+from tests.support.forked import share_importing
 from tests.support.wheel import build_wheel, install_wheel
 from tests.support.workers import end_with_parent
 
@@ -82,9 +83,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of the longest files first."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests of the longest files first, and let all processes import once."""
     items.sort(key=lambda item: _TURNS.get(item.path, len(_TURNS)))
+    if config.getoption("processes", 0):
+        share_importing()
 
 
 @pytest.fixture

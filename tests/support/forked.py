@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import PathFinder
-from multiprocessing import reduction
+from multiprocessing import forkserver, reduction
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -187,6 +187,14 @@ def forking() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
     return context
+
+
+def share_importing() -> None:
+    """Start the process that imports, for this one and for all that are forked from this one."""
+    forking()
+    server = forkserver._forkserver  # type: ignore[attr-defined]
+    server.ensure_running()
+    server.ensure_running = lambda: None  # only of a child of its own can a process tell that
 
 
 def _start(
