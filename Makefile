@@ -55,7 +55,7 @@ unexport MAKEFLAGS
 
 test: suite oldest lint
 
-setup: $(VENV)/test.stamp $(VENV)/compiled.stamp
+setup: $(VENV)/test.stamp $(VENV)/compiled.stamp $(VENV)-min/min.stamp
 
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)

@@ -43,6 +43,8 @@ def compiled(sources: Iterable[Path], folder: Path) -> dict[Path, Path]:
         for source in sources
     ]
     modules = cythonize(modules, build_dir=str(folder), quiet=True)
+    # What takes longest comes first, so that no processor waits for it at the end.
+    modules.sort(key=lambda module: Path(module.sources[0]).stat().st_size, reverse=True)
     command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
     command.build_lib = command.build_temp = str(folder)
     command.parallel = True  # as many at a time as there are processors
