@@ -6,6 +6,7 @@ import hashlib
 import re
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import NamedTuple
 
 from .keys import FAMILIES, FIXED
@@ -37,6 +38,7 @@ _PARTS = {
     "seen": ("agreed", "layout"),
     "originals": _OWN,
 }
+_LUA = files(__package__) / "lua"
 _COMMAND = re.compile(r"redis\.p?call\('(\w+)'")
 _FOLDERS = {
     **dict.fromkeys(("attempts", "shard", *_CLUSTER_PARTS), "cluster"),
@@ -55,11 +57,12 @@ class Script(NamedTuple):
 @cache
 def load_script(name: str) -> Script:
     """Return a script of ``lua/`` or a folder there, with its shared parts in front."""
-    text = _read_parts(name)
-    if _PARTS.get(name, ())[:1] == ("permitted",):
+    parts = (*_PARTS.get(name, ()), name)
+    text = "".join(map(_read_part, parts))
+    if parts[0] == "permitted":
         # An index is only opened with the permissions that all scripts need.
-        needed = "".join(map(_read_parts, (*_PARTS, "read"))) if name == "open" else text
-        text = _define("COMMANDS", _COMMAND.findall(needed)) + text
+        needed = {*_PARTS, *chain(*_PARTS.values()), "read"} if name == "open" else parts
+        text = _define("COMMANDS", _COMMAND.findall("".join(map(_read_part, needed)))) + text
     if name == "open":
         text = _define("KEY_NAMES", [*FIXED, *(f"{family}:0" for family in FAMILIES)]) + text
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
@@ -70,10 +73,6 @@ def _define(name: str, words: list[str]) -> str:
     return f"local {name} = {{{', '.join(map(repr, sorted({word.lower() for word in words})))}}}\n"
 
 
-def _read_parts(name: str) -> str:
-    return "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
-
-
+@cache
 def _read_part(part: str) -> str:
-    folder = files(__package__) / "lua"
-    return (folder / _FOLDERS.get(part, "") / f"{part}.lua").read_text("utf-8")
+    return (_LUA / _FOLDERS.get(part, "") / f"{part}.lua").read_text("utf-8")
