@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.sketches.lsh import collision_probability
+
+_NUMBERS = [str(number) for number in range(5000)]
 
 
 def article(seed: int, words: int = 600) -> list[str]:
     """Words of a text that shares no shingle with that of another seed."""
-    draw, found = random.Random(seed).getrandbits, list[str]()
-    while len(found) < words:  # as randrange draws, in a third of its time
-        if (number := draw(13)) < 5000:
-            found.append(f"{number}x{seed}")
-    return found
+    # As randrange draws, several times as fast: of each 32 bits the first 13, if they suit.
+    drawn = np.frombuffer(random.Random(seed).randbytes(8 * words + 256), "<u4") >> 19
+    return [f"{_NUMBERS[number]}x{seed}" for number in drawn[drawn < 5000][:words].tolist()]
 
 
 def changed(words: list[str], places: int, seed: int = 0) -> list[str]:
