@@ -23,45 +23,36 @@ from crawler.dedup.store.server import supervisor
 from crawler.dedup.store.server.connect import Client, open_server
 from crawler.dedup.store.server.private import server_binary
 from tests.conftest import wait_until
-
-# A process that uses the server until it is told to go on, or killed.
-USER = """
-import asyncio, os, subprocess, sys, time
-from crawler.dedup.config import DedupConfig
-from crawler.dedup.store.server.connect import open_server
-
-async def main():
-    async with open_server(DedupConfig(data_dir=sys.argv[1])) as client:
-        print((await client.info("server"))["process_id"], flush=True)
-        sys.stdin.readline()
-        await client.incr("visits")
-        exec(sys.argv[2])
-
-asyncio.run(main())
-"""
+from tests.support.forked import start_script
+from tests.support.workers import ROOT
 
 
 class User:
-    def __init__(self, folder: Path, last_words: str = "") -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", USER, str(folder), last_words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    """A process that uses the server until it is told to go on, or killed."""
+
+    def __init__(self, folder: Path, go_on: Path, last_words: str) -> None:
+        os.mkfifo(go_on)
+        self._go_on = go_on
+        script = Path(__file__).with_name("private_user.py")
+        words = [str(folder), str(go_on), last_words]
+        self._process, self._lines = start_script(script, words, ROOT, ROOT)
 
     def server(self) -> int:
         """The server's process id, known once the user is connected."""
-        assert self.process.stdout
-        return int(self.process.stdout.readline())
+        return int(self._lines.readline())
 
-    def go_on(self) -> None:
-        self.process.communicate("\n")
-        assert self.process.returncode == 0
+    def go_on(self) -> str:
+        """Let it say its last words; what it printed."""
+        self._go_on.write_bytes(b"")
+        printed = self._lines.read()
+        self._process.join()
+        assert self._process.exitcode == 0
+        return printed
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.communicate()
+        self._process.kill()
+        self._process.join()
+        self._lines.close()
 
 
 @pytest.fixture
@@ -69,7 +60,8 @@ def start_user(folder: Path) -> Iterator[Callable[..., User]]:
     users: list[User] = []
 
     def start(last_words: str = "") -> User:
-        users.append(User(folder, last_words))
+        go_on = folder.with_name(f"user{len(users)}")
+        users.append(User(folder, go_on, last_words))
         return users[-1]
 
     yield start
@@ -264,10 +256,10 @@ def test_the_terminal_cannot_interrupt_it(start_user):
 def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
     user = start_user(f"{start}\nprint(pid, flush=True); os._exit(0)")
     user.server()
-    pid, _ = user.process.communicate("\n")
+    pid = int(user.go_on())
     wait_until(lambda: is_gone(folder))
-    assert parent(int(pid))  # or it has shown nothing
-    os.kill(int(pid), signal.SIGKILL)
+    assert parent(pid)  # or it has shown nothing
+    os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
