@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -100,6 +101,6 @@ def _is_crowded(data: bytes, most: int) -> bool:
         seen += len(tag)
         if seen > _MOST_WITHIN * len(data):
             return True
-        if len(tag) > 2 * most and sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most:
+        if len(tag) > 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 2), most, None)):
             return True
     return False
