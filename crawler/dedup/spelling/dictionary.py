@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -70,7 +71,7 @@ class Dictionary:
     frequencies
         The frequency of each word, in any unit.
     pairs
-        The frequency with which one word follows another, in any unit.
+        First words, second words, and the frequency with which one follows the other, in any unit.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class Dictionary:
     def __init__(
         self,
         frequencies: Mapping[str, float],
-        pairs: Iterable[tuple[str, str, float]] = (),
+        pairs: tuple[Sequence[str], Sequence[str], Sequence[float]] = ((), (), ()),
     ) -> None:
         total = sum(frequencies.values())
         ordered = sorted(frequencies, key=lambda word: (-frequencies[word], word))
@@ -94,25 +95,23 @@ class Dictionary:
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
         hashes = np.concatenate([hashes_of(part) for part in split_batches(ordered)])
         self.by_hash = Table(hashes, np.arange(len(ordered), dtype=np.int32))
-        self.by_pair = self._load_pairs(pairs)
+        self.by_pair = self._load_pairs(*pairs)
 
-    def _load_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> Table | None:
-        number = self.number
-        found = np.fromiter(
-            (
-                (number[first] << SHIFT | number[second], count)
-                for first, second, count in pairs
-                if first in number and second in number
-            ),
-            [("pair", np.int64), ("count", np.float64)],
+    def _load_pairs(
+        self, firsts: Sequence[str], seconds: Sequence[str], counts: Sequence[float]
+    ) -> Table | None:
+        first, second = (
+            np.fromiter(map(self.number.get, words, repeat(-1)), np.int64, len(words))
+            for words in (firsts, seconds)
         )
-        if not found.size:
+        known = (first >= 0) & (second >= 0)
+        if not known.any():
             return None
-        logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
-        first, second = found["pair"] >> SHIFT, found["pair"] & ((1 << SHIFT) - 1)
+        first, second, count = first[known], second[known], np.array(counts)[known]
+        logs = np.log(count * (_COVERED / count.sum()))
         self.least = float(logs.min())
         gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
-        return Table(found["pair"].astype(np.uint64), gains)
+        return Table((first << SHIFT | second).astype(np.uint64), gains)
 
     def find_numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of words with these *hashes*; -1 for other words."""
@@ -234,9 +233,8 @@ def _load_english() -> Dictionary:
     for word in counts:
         if len(word) == 1 and word not in "ai":
             counts[word] *= _LETTER
-    with (folder / _PAIRS).open(encoding="utf-8-sig") as lines:
-        pairs = ((first, second, float(count)) for first, second, count in map(str.split, lines))
-        return Dictionary(counts, pairs)
+    pairs = (folder / _PAIRS).read_text("utf-8-sig").split()
+    return Dictionary(counts, (pairs[::3], pairs[1::3], list(map(float, pairs[2::3]))))
 
 
 def _of_language(language: str, size: str) -> dict[str, float]:

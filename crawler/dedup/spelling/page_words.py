@@ -241,8 +241,8 @@ def _classify_unicode() -> NDArray[np.uint8]:
             _ALPHANUMERIC + letter.isalpha() * (2 * letter.islower() + letter.isupper())
             for letter in run[0]
         ]
-    marks = (unicodedata.category(character)[0] == "M" for character in characters)
-    found[np.fromiter(marks, np.bool_, len(found))] = _ALPHANUMERIC
+    categories = "".join(map(unicodedata.category, characters))  # two letters each, as in "Mn"
+    found[np.frombuffer(categories[::2].encode(), np.uint8) == ord("M")] = _ALPHANUMERIC
     for kind, members in _KINDS.items():
         found[list(map(ord, members))] = kind
     return found
