@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,6 +28,7 @@ from crawler.chrome import (
     robots,
     strip_chrome,
 )
+from crawler.chrome.judge import features
 from crawler.chrome.page import document as reading
 from crawler.chrome.page import unparsed
 from crawler.chrome.page.blocks import JUDGED, squeeze_spaces
@@ -34,6 +36,9 @@ from crawler.chrome.page.elements import DEEPEST
 from crawler.chrome.page.limits import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.page.reader import Reader
 from tests.chrome.hostile import MEGABYTE, MILLION, SOUP, hostile_pages
+from tests.support.pure import load_pure
+
+pure = load_pure(features.__name__)
 
 # HTML cannot show what stands after a quote, a script or a comment that never ends.
 UNSEEN = {"unclosed quote"}
@@ -77,7 +82,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> type[Work]:
 def test_bounded(
     work: type[Work], monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    """The text is found, by one parser, few calls and few blocks that are looked at."""
+    """The text is found, by one parser, few calls and few blocks that are looked at.
+
+    The compiled features of these blocks are those of numpy.
+    """
     described: list[int] = []
     describe = extract.describe_blocks
 
@@ -85,6 +93,8 @@ def test_bounded(
         rows = describe(*arguments)
         described.append(len(rows))
         assert len(arguments[1]) <= 1000  # of the title, in which blocks are looked for
+        assert len(rows) == min(len(arguments[0].texts), JUDGED)
+        assert np.array_equal(rows, pure.describe_blocks(*arguments))
         return rows
 
     monkeypatch.setattr(extract, "describe_blocks", counting)

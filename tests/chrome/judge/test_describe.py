@@ -13,15 +13,14 @@ from lxml import etree
 from crawler.chrome import extract, strip_chrome
 from crawler.chrome.judge import features, model, selection
 from crawler.chrome.page import document
-from crawler.chrome.page.blocks import JUDGED, TAGS, flat_lines
+from crawler.chrome.page.blocks import TAGS, flat_lines
 from crawler.chrome.page.reader import COMPILED
-from tests.chrome.hostile import SOUP, hostile_pages
+from tests.chrome.hostile import SOUP
 from tests.support.pure import load_pure
 
 if not COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
 from crawler.chrome.judge._features import describe_blocks, text_lengths
-from crawler.chrome.page._reader import walk_tree
 
 pure = load_pure(features.__name__)
 
@@ -90,31 +89,6 @@ def test_what_kind_of_page_it_is() -> None:
     by_tag[:, TAGS.index("p")] = 25 / words, 2 / 7
     by_tag[:, TAGS.index("li")] = 10 / words, 5 / 7
     assert np.allclose(page[13:].reshape(2, -1), by_tag)
-
-
-def test_hostile_pages(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
-    """Also where there is very much of something.
-
-    Their trees have few attributes: libxml2 compares each with all before it in its tag, and the
-    number of these comparisons is bounded.
-    """
-    trees: list[Any] = []
-
-    def noting(root: Any) -> Any:
-        trees.append(root)
-        return walk_tree(root)
-
-    monkeypatch.setattr(document, "walk_tree", noting)
-    for name, hostile in hostile_pages().items():
-        trees.clear()
-        page = document.parse(hostile)
-        with subtests.test(name):
-            elements = (element for tree in trees for element in tree.iter(etree.Element))
-            assert sum(len(element.attrib) ** 2 for element in elements) < 1 << 29
-            if page.flat.texts:
-                compiled, by_numpy = both(page)
-                assert np.array_equal(compiled, by_numpy)
-                assert len(compiled) == min(len(page.flat.texts), JUDGED)
 
 
 @settings(deadline=None, max_examples=400)
