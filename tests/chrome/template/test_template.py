@@ -111,23 +111,16 @@ def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
 
 def test_a_large_host_takes_little_memory() -> None:
     """Of the pairs of thousands of pages, each of its own name, few that come back are kept."""
-    draw = random.Random(1)
+    draw = np.random.default_rng(1)
     template = SharedTemplate()
-    again = [draw.getrandbits(32) for _ in range(2 * MAX_PAIRS)]
+    again = draw.integers(1 << 32, size=2 * MAX_PAIRS)
     tracemalloc.start()
     try:
         for page in range(2500):
-            pairs = {7: False} | dict.fromkeys(draw.sample(again, 50), page % 2 > 0)
-            pairs |= {draw.getrandbits(32): False for _ in range(50)}
-            number = 1 << 60 | page
-            template._own.observe(
-                pairs,
-                number,
-                number,
-                (number, number, number),
-                number,
-                draw.sample(range(1 << 16), 64),
-            )
+            pairs = {7: False} | dict.fromkeys(draw.choice(again, 50).tolist(), page % 2 > 0)
+            pairs |= dict.fromkeys(draw.integers(1 << 32, size=50).tolist(), False)
+            number, lines = 1 << 60 | page, draw.integers(1 << 16, size=64).tolist()
+            template._own.observe(pairs, number, number, (number,) * 3, number, lines)
         used = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
