@@ -437,6 +437,7 @@ def test_another_language() -> None:
     assert load_corrector("typos:de")(MISTYPED) == MISTYPED
 
 
+@pytest.mark.parametrize("name", ["typos", "dsound"])  # one after the other, with one dictionary
 @pytest.mark.parametrize(
     ("language", "text"),
     [
@@ -448,7 +449,6 @@ def test_another_language() -> None:
         ("hi", "भारत एक विशाल देश है और इसकी राजधानी नई दिल्ली है। यहाँ के लोग कई भाषाएँ बोलते हैं।"),
     ],
 )
-@pytest.mark.parametrize("name", ["typos", "dsound"])
 def test_letters_of_other_languages(name: str, language: str, text: str) -> None:
     """Words in letters that dictionaries write otherwise, or not at all, are no errors."""
     assert normalise(load_corrector(f"{name}:{language}")(text)) == normalise(text)
