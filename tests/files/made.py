@@ -90,7 +90,7 @@ def make_epub(parts: Sequence[Sequence[str] | str], title: str) -> bytes:
 def pack(files: dict[str, str]) -> bytes:
     """An archive of files."""
     packed = BytesIO()
-    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+    with ZipFile(packed, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
     return packed.getvalue()
