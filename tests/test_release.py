@@ -28,6 +28,7 @@ SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
 LIGHT = {"crawler", "numpy", "chardetng_py", "redis", "xxhash", "jwt", "async_timeout"}
 # Modules that are not named as the library that brings them.
 LIBRARIES = {"bs4": "beautifulsoup4", "compression": "backports-zstd"}
+STDLIB = set(sys.stdlib_module_names)
 
 USER = '''
 """A user's project, as strict about types as this one."""
@@ -145,7 +146,7 @@ def test_importing_the_pipelines_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
     )
     loaded = {name for name in run.stdout.split() if not name.startswith("_cython_")}
-    assert loaded - set(sys.stdlib_module_names) <= LIGHT
+    assert loaded - STDLIB <= LIGHT
 
 
 def imports(tree: ast.AST, *, everywhere: bool) -> set[str]:
@@ -158,7 +159,7 @@ def imports(tree: ast.AST, *, everywhere: bool) -> set[str]:
             found.add((node.module or "").partition(".")[0])
         elif everywhere or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)):
             found |= imports(node, everywhere=everywhere)
-    return found - set(sys.stdlib_module_names)
+    return found - STDLIB
 
 
 @cache
