@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +11,8 @@ import pytest
 
 from tests.conftest import Server
 from tests.spiders.webserver import Web
+from tests.support import kinds_of_projects
+from tests.support.forked import run_script
 from tests.support.kinds_of_projects import PAGES
 from tests.support.projects import ROOT
 from tests.support.texts import article
@@ -45,14 +44,7 @@ def crawls(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Crawls:
         web.page(f"/other?{number}", text="Another page, with too few words of its own")
         web.page(f"/app/{number}", text="Please enable JavaScript to run this app")
     server.ask("FLUSHALL", "SYNC")
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.support.kinds_of_projects", web.url, server.url],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=110,
-    )
+    run = run_script(Path(kinds_of_projects.__file__), [web.url, server.url], folder, ROOT)
     web.close()
     assert run.returncode == 0, run.stderr
     return Crawls(folder, run.stderr, json.loads((folder / "stats.json").read_text()))
