@@ -96,7 +96,7 @@ def test_outside_a_project(installed: str, tmp_path: Path) -> None:
 
 def test_a_spider_without_a_project(installed: str, tmp_path: Path, web: Web) -> None:
     """What `runspider` has crawled can be asked about in the folder where it ran."""
-    project = Project(tmp_path, installed, path="")
+    project = Project(tmp_path, path=str(site_packages(installed)))
     (tmp_path / "pages.py").write_text(SPIDERS.partition("class Rows")[0])
     settings = {"ADDONS": '{"scrapy_neardup.Addon": 500}', "REMOTE_CONTROL_ENABLED": False}
     pages = ("-a", f"url={web.url}", "-a", "count=3")
