@@ -37,6 +37,9 @@ from tests.support.workers import end_with_parent
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# A shell lets nobody who runs in its background hear Ctrl-C, nor those whom they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Each connection and each command would read files of installed packages anew.
 redis.utils.get_lib_version = cache(redis.utils.get_lib_version)
 scrapy.cmdline.entry_points = cache(scrapy.cmdline.entry_points)
@@ -161,11 +164,10 @@ class Server:
             words += ["--" + name.replace("_", "-"), *str(value).split(" ")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                words,
+                end_with_parent(*words),  # a run that is killed leaves none behind
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=end_with_parent,  # a run that is killed leaves none behind
             )
         wait_until(self._listens)
 

@@ -224,10 +224,9 @@ def test_scrapyd_runs_the_spider(egg: Path, installed: str, server: Server, tmp_
         f"[scrapyd]\nhttp_port = {port}\npoll_interval = 0.2\nmax_proc = 1\nitems_dir = items\n"
     )
     daemon = subprocess.Popen(
-        [installed, "-m", "scrapyd"],
+        end_with_parent(installed, "-m", "scrapyd"),
         cwd=tmp_path,
         start_new_session=True,
-        preexec_fn=end_with_parent,
     )
     url = f"http://127.0.0.1:{port}"
     try:

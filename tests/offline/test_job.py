@@ -575,13 +575,12 @@ def _job(out: Path, *words: str) -> subprocess.Popen[str]:
     words += ("-o", str(out), "--master", "local[1]")
     words += tuple(word for one in FOR_LITTLE.items() for word in ("--conf", "=".join(one)))
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "dedup", "corpus", *words],
+        end_with_parent(sys.executable, "-m", "scrapy", "dedup", "corpus", *words),
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=end_with_parent,
     )
 
 

@@ -236,9 +236,8 @@ def sentinel(start_server: StartServer, tmp_path: Path) -> Iterator[tuple[str, S
         "sentinel failover-timeout crawl 2000\n"
     )
     process = subprocess.Popen(
-        [server_binary(), tmp_path / "conf", "--sentinel"],
+        end_with_parent(server_binary(), tmp_path / "conf", "--sentinel"),
         stdout=subprocess.DEVNULL,
-        preexec_fn=end_with_parent,
     )
     wait_until(lambda: is_open(port))
     yield f"127.0.0.1:1,127.0.0.1:{port}/crawl", primary, replica

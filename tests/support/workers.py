@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -21,28 +20,25 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(__file__).parent
 
 
-_PR_SET_PDEATHSIG = 1
-_prctl = getattr(ctypes.CDLL(None), "prctl", None)  # of Linux
+_SETPRIV = shutil.which("setpriv")  # of Linux
 
 
-def end_with_parent() -> None:
-    """For `preexec_fn`: the kernel kills this process when the one that started it is gone.
+def end_with_parent(*words: object) -> list[str]:
+    """A command whose process the kernel kills when the one that starts it ends.
 
-    And it hears Ctrl-C, which a shell lets nobody hear who runs in its background.
+    A `preexec_fn` would say so in a fork of this large process: 27 ms of CPU instead of 5.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if _prctl is not None:
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    prefix = [_SETPRIV, "--pdeathsig", "KILL"] if _SETPRIV else []
+    return [*prefix, *map(str, words)]
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        end_with_parent(sys.executable, "-c", program, *arguments),
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=end_with_parent,
     )
 
 

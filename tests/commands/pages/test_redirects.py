@@ -182,7 +182,7 @@ def running(command: list[str], port: int) -> Iterator[Callable[[str], str | Non
             assert process.poll() is None, "the server has ended"
             return False
 
-    process = subprocess.Popen(command, preexec_fn=end_with_parent)
+    process = subprocess.Popen(end_with_parent(*command))
     try:
         wait_until(answers)
         yield ask
