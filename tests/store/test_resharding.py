@@ -69,10 +69,18 @@ class Slots:
         source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
 
     def _whole(self, slot: int, source: Server, target: Server) -> None:
-        """As Valkey 9 does it by itself."""
+        """As Valkey 9 does it by itself: it may give up, and then has to be told again."""
         name = self.names[self.nodes.index(target)]
-        source.ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", name)
-        wait_until(lambda: self._has(target, slot) and not self._has(source, slot))
+        while not self._has(target, slot):
+            source.ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", name)
+            wait_until(lambda: self._has_ended(source))
+        wait_until(lambda: not self._has(source, slot))
+
+    def _has_ended(self, source: Server) -> bool:
+        """Whether the latest move from a node has ended, well or not."""
+        latest, *_ = source.ask("CLUSTER", "GETSLOTMIGRATIONS")
+        states = {b"success", b"failed", b"cancelled"}
+        return not states.isdisjoint(latest)
 
     def _has(self, node: Server, slot: int) -> bool:
         own = self.names[self.nodes.index(node)].encode()
