@@ -140,7 +140,7 @@ class Record:
     kind
         The current decision.
     last_verdict
-        The verdict of the last check.
+        The verdict of the last check, for kept pages of the last one that was not ``repeated``.
     first_seen, last_seen
         Times of the first and the last check, in UTC.
     words

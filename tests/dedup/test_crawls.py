@@ -121,6 +121,19 @@ async def test_a_page_that_comes_again_in_a_crawl_is_repeated(index_url: str) ->
         assert (await index.stats()).verdicts[Kind.REPEATED] == 2
 
 
+async def test_a_lost_answer_leaves_a_page_that_came_twice(index_url: str) -> None:
+    """A client that gets no answer sends both checks again: the first must not be repeated."""
+    async with opened(index_url) as index:
+        for expected in (Kind.UNIQUE, Kind.UNCHANGED):
+            await index.begin_crawl()
+            page = index.fingerprint(FIRST)
+            requests = [request_of(index.config, A, page, crawl=index.crawl) for _ in range(2)]
+            for _ in range(3):
+                answers = await index.store.check(requests)
+                assert [one.kind for one in answers] == [expected, Kind.REPEATED]
+            await index.end_crawl()
+
+
 async def test_crawls_beside_each_other(index_url: str) -> None:
     """What began a moment ago confirms records of the other, and repeats none of its pages."""
     async with opened(index_url) as one, opened(index_url) as other:

@@ -4,8 +4,8 @@
 -- A page is one argument, numbers with the highest byte first:
 --   table key of the URL (4 bytes)
 --   token (4): new for each check; the same token again is a retry of the same check, which gets
---     the same answer and is not counted twice. Within a crawl its first two bytes are the
---     crawl's number
+--     the same answer and is not counted twice, except as repeated. Within a crawl its first two bytes
+--     are the crawl's number
 --   number of words (4); exact hash of the normalised text (12)
 --   when the page was seen (4), 0 for now: a check that got no answer is repeated later; table key of
 --     the page's canonical URL (4); flags (1): 1 the page takes the place of its original, 2 it gives
@@ -191,11 +191,15 @@ local function note_fetched(meta, page, known)
   if fetched or meta.fetched then meta.fetched = fetched end
 end
 
--- Notes that a page was checked again with the same text: the standing verdict stays.
+-- Notes that a page was checked again with the same text: the standing verdict stays. A kept page's record stays
+-- that of the check that passed it on in this crawl: if its answer is lost, a retry must not find it repeated,
+-- because the other checks did so, and no item would be left.
 local function touch(meta, page)
   local last, token = as_before(page, meta)
   if meta.token == token then return end
-  meta.last, meta.last_seen, meta.token = last, later(page.seen, meta), token
+  local passed = last == 'r' and not meta.rep and not is_contested(meta) and meta.last
+  meta.last, meta.last_seen = last, later(page.seen, meta)
+  if not passed then meta.token = token end
   meta.gone = still_gone(page, meta)
   note_fetched(meta, page, meta)
   if not meta.rep then
@@ -203,7 +207,9 @@ local function touch(meta, page)
     meta.canonical = page.yields_to or nil
     if knows_more(page.own, meta.own) then meta.own = page.own end
   end
+  meta.last = passed or last
   rewrite_record(meta)
+  meta.last = last
   count(page, meta)
 end
 
