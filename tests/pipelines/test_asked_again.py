@@ -15,6 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
 from crawler.pipelines.crawl import doubtful, later, memory
+from crawler.pipelines.crawl.again import ENOUGH
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -205,6 +206,25 @@ async def test_copies_of_what_is_gone_are_asked_for_again(web: Web, run: Any) ->
     assert web.seen[1:] == ["/other", "/other"]
     assert feed.tags["/other"]["kind"] == "updated"
     assert "dedup/asked_again" not in await run()
+
+
+async def test_a_copy_of_a_page_that_is_replaced_is_asked_for_again(web: Web, run: Any) -> None:
+    """The better page is like the page that it replaces, but not like all copies of that."""
+    words, head, tail = (prose(seed, 300).split() for seed in range(3))
+    others = {f"/{n}": prose(100 + n) for n in range(ENOUGH)}
+    copies = {
+        "/original": words,
+        "/copy-with-another-end": words[:272] + tail[:28],
+        "/best": head[:28] + words[28:],
+    }
+    texts = others | {path: " ".join(text) for path, text in copies.items()}
+    web.page("/", *texts, text=HOST)
+    for path, text in texts.items():
+        web.page(path, text=text)
+    feed = Feed()
+    stats = await run(feed, DEDUP_PREFER="shortest-url", DEDUP_TEMPLATES=True, DEDUP_SEED=1)
+    assert (stats["dedup/replaced"], stats["dedup/asked_again"]) == (1, 1)
+    assert feed.texts.keys() == {"/", *texts} - {"/original"}
 
 
 async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:

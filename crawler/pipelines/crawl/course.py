@@ -148,15 +148,21 @@ class Course:
                 self.again.doubt_copy(known, request, main, one_host=one_host)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
+        page = Dropped(request, original, hashed, is_early, is_contained)
         if verdict.unconfirmed or is_early or not is_known:
-            page = Dropped(request, original, hashed, is_early, is_contained)
             self.again.remember_page(verdict.url, page)
+        if verdict.standing is Kind.NEAR:
+            self._replaceable.add_copy(known, page)
 
     def _note_replaced(self, verdict: Verdict, known: str, main: MainText | None) -> None:
         """Treat a page that another has replaced as if it had come after that, and been dropped."""
-        loser = verdict.replaces and self._config.identity(verdict.replaces)
-        found = self._replaceable.take(loser) if loser else None
-        if not loser or found is None or not self._config.drop:
+        if verdict.replaces is None or not self._config.drop:
+            return
+        loser = self._config.identity(verdict.replaces)
+        for copy, page in self._replaceable.take_copies(loser).items():
+            self.again.remember_page(copy, page)
+        found = self._replaceable.take(loser)
+        if found is None:
             return
         request, hashed = found
         one_host = host(loser) == host(known)
