@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from .sketches import Method, ModuloSample
 from .sketches.odd import estimate_odd, measure_difference
+from .sketches.samples import FEWEST
 from .sketches.similarity import Estimate
 
 if TYPE_CHECKING:
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
 BY_KEYS: Final = 255
 
 # As in similarity.lua. From _CERTAIN keys on, keys are all small by the design of
-# ModuloSample, not by chance. A comparison needs _FEWEST keys, or all keys of the page.
+# ModuloSample, not by chance. A comparison needs FEWEST keys, or all keys of the page.
 _CERTAIN: Final = 16
-_FEWEST: Final = 8
 # As in store/lua/stored_pages.lua and check.lua.
 FEW: Final = 12  # own words, in units of four: with fewer, a page's heading decides
 FEW_ON_HOST: Final = 16  # the same for two pages of one host
@@ -112,7 +112,7 @@ class Rule(NamedTuple):
         limit = 1 << int.from_bytes(theirs[-4:]).bit_length()
         keys = range(0, len(ours), 4)
         found = bisect_left(keys, limit, key=lambda at: int.from_bytes(ours[at : at + 4]))
-        return found if found == count or found >= _FEWEST else 0
+        return found if found == count or found >= FEWEST else 0
 
     def matches(self, ours: bytes, theirs: bytes) -> int:
         """The number of 4-byte keys that two pages share; 0 if too few for candidates."""

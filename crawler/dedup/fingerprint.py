@@ -273,9 +273,9 @@ class Fingerprinter:
         keys = self._sketcher.keys(sketch) & _KEY_MASK
         if self._sketcher.method.tables is None:
             keys = np.unique(keys)  # one table must not hold a key of a page twice
-        if not keys.size:
-            return page
         method = self._sketcher.method
+        if keys.size < method.fewest_keys:
+            return page
         terms = self._bits, self._threshold, least
         odd = verification_sketches(method, shingles, sketch, *terms)
         return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd, anchors=anchors)

@@ -194,6 +194,20 @@ def test_a_short_text_has_an_exact_hash_only(page: str, words: int) -> None:
     assert len(short.exact) == EXACT_BYTES
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_few_sampled_shingles_make_no_copy(seed: int) -> None:
+    """All of them may be a phrase of the site; that a copy has all shingles is another thing."""
+    phrase, options = "read more about our products", {"modulus": 1}
+    pages = [f"{phrase} {text(article(number, 3))}" for number in range(20)]
+    sampled, whole = (
+        Fingerprinter(DedupConfig(method="modulo", method_options=some), seed).many
+        for some in (None, options)
+    )
+    assert {page.bands for page in sampled(pages)} == {b""}
+    assert {len(page.bands) for page in whole(pages)} == {4 * 4}
+    assert all(page.bands for page in sampled([PAGE * 2]))
+
+
 def test_the_seed_changes_everything() -> None:
     """Nothing of a fingerprint can be foretold without the seed."""
     one, other = (Fingerprinter(DedupConfig(), seed=seed)(PAGE) for seed in (1, 2))

@@ -178,8 +178,9 @@ def compare_texts(
             np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
         )
         decides = sketched if Rule.comparable(*keys) else None
+    fewest = sketcher.method.fewest_keys
     is_short_a, is_short_b = (
-        _is_short(words, config) or not sketcher.keys(sketch).size  # none was sampled
+        _is_short(words, config) or sketcher.keys(sketch).size < fewest  # too few were sampled
         for words, sketch in ((words_a, sketch_a), (words_b, sketch_b))
     )
     if words_b and words_a == words_b:

@@ -70,6 +70,11 @@ class Method(ABC):
         assert self.tables is not None
         return self.tables
 
+    @property
+    def fewest_keys(self) -> int:
+        """The least number of keys of a page that an index compares by more than its exact hash."""
+        return 1
+
     @abstractmethod
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         """The keys by which pages with similar sketches find each other; none if it is empty."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _32: Final = np.uint64(32)
 _KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)
+FEWEST: Final = 8  # values of a sample that a comparison needs, as in similarity.lua
 
 
 class SmallestN(Method):
@@ -105,7 +106,8 @@ class ModuloSample(Method):
     seed
         Chooses which shingles are sampled.
     modulus
-        p. For short texts with few shingles, 1 keeps them all.
+        p. For short texts with few shingles, 1 keeps them all. Otherwise, with containment as the
+        score, an index only finds exact copies of a text with fewer than eight values.
     min_matches
         The least number of keys that candidates share.
     score
@@ -154,6 +156,11 @@ class ModuloSample(Method):
     @property
     def most_keys(self) -> int:
         return self.num_hashes
+
+    @property
+    def fewest_keys(self) -> int:
+        # One or two sampled shingles, such as a phrase of a site, say nothing of a short text.
+        return FEWEST if self.score == "containment" and self.modulus > 1 else 1
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return (sketch[1:] & _KEY).astype(np.uint32)
