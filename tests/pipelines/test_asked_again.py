@@ -227,6 +227,28 @@ async def test_a_copy_of_a_page_that_is_replaced_is_asked_for_again(web: Web, ru
     assert feed.texts.keys() == {"/", *texts} - {"/original"}
 
 
+async def test_a_copy_of_a_page_that_changes_when_it_is_fetched_twice(web: Web, run: Any) -> None:
+    """Its text was in a page that the crawl itself had seen, and is in none at the end."""
+    web.page("/old", text=prose(1))
+    web.page("/new", text=prose(1))
+
+    class Twice(Other):
+        paths = ("/old", "/new")
+
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield from super().parse_page(response, at)
+            if web.seen == ["/old", "/new"]:
+                web.page("/old", text=prose(2))
+                yield Request(f"{self.url}/old", self.parse_page, cb_kwargs={"at": at},
+                              meta={"mine": []}, dont_filter=True)  # fmt: skip
+
+    tags = Tags()
+    stats = await run(tags, spider=Twice)
+    assert web.seen == ["/old", "/new", "/old", "/new"]
+    assert [item["dedup"]["kind"] for item in tags.items] == ["unique", "updated", "updated"]
+    assert stats["dedup/asked_again"] == 1
+
+
 async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:
     """A host that the crawl does not visit is not taken for one whose pages have moved."""
     web.page("/new", text=prose(1))

@@ -15,7 +15,7 @@ from ..dropping import ContainedPage, drop_reason
 from .again import ENOUGH, AskAgain
 from .job import Job
 from .later import LaterPipelines
-from .memory import Dropped, ReplaceablePages, hash_text
+from .memory import Dropped, LatestCopies, ReplaceablePages, hash_text
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
 _MOST_REPLACEABLE: Final = 1000  # kept pages that are remembered with their requests
+_MOST_COPIES: Final = 1000  # dropped copies that are remembered although their originals were seen
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
 
 
@@ -65,6 +66,7 @@ class Course:
         self._config = config
         self._forget = forget
         self._replaceable = ReplaceablePages(_MOST_REPLACEABLE if config.prefer else 0)
+        self._copies = LatestCopies(min(_MOST_COPIES, config.ask_again))
         self._job = Job()
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
@@ -124,6 +126,8 @@ class Course:
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
         self.again.asked.note_decision(known, hashed, original if is_copy and original else known)
         if not is_copy:
+            if verdict.kind is Kind.UPDATED and self.again.dropped.has_seen(known):
+                self._remember_copies(known)
             self.again.dropped.note_kept(known)
         reason = drop_reason(verdict, self._config.drop)
         if reason is None:
@@ -151,20 +155,28 @@ class Course:
         page = Dropped(request, original, hashed, is_early, is_contained)
         if verdict.unconfirmed or is_early or not is_known:
             self.again.remember_page(verdict.url, page)
-        if verdict.standing is Kind.NEAR:
-            self._replaceable.add_copy(known, page)
+        self._copies.add(known, page)
+
+    def _remember_copies(self, original: str, but: int = 0) -> None:
+        """Have the index asked about copies of a page, whose texts may be in no kept page now.
+
+        `but` is the hash of a text that is in one.
+        """
+        for known, page in self._copies.take(original).items():
+            if page.text != but:
+                self.again.remember_page(known, page)
 
     def _note_replaced(self, verdict: Verdict, known: str, main: MainText | None) -> None:
         """Treat a page that another has replaced as if it had come after that, and been dropped."""
         if verdict.replaces is None or not self._config.drop:
             return
         loser = self._config.identity(verdict.replaces)
-        for copy, page in self._replaceable.take_copies(loser).items():
-            self.again.remember_page(copy, page)
         found = self._replaceable.take(loser)
         if found is None:
+            self._remember_copies(loser)
             return
         request, hashed = found
+        self._remember_copies(loser, but=hashed)
         one_host = host(loser) == host(known)
         is_early = main is not None and one_host and main.learnt < ENOUGH
         if main is not None and not is_early:

@@ -37,15 +37,11 @@ def hash_text(text: str) -> int:
 
 
 class ReplaceablePages:
-    """Remembers the requests and texts of the latest kept pages, as a better page may come.
-
-    It also remembers their latest copies, which need not be like the better page.
-    """
+    """Remembers the requests and texts of the latest kept pages, as a better page may come."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._pages: dict[str, tuple[Request, int]] = {}
-        self._copies: dict[str, Dropped] = {}
 
     def add(self, url: str, request: Request | None, text: int) -> None:
         """Remember a page that came with this text, by its hash."""
@@ -55,23 +51,33 @@ class ReplaceablePages:
             if len(self._pages) > self._most:
                 del self._pages[next(iter(self._pages))]
 
-    def add_copy(self, url: str, page: Dropped) -> None:
-        """Remember a dropped copy of a kept page."""
-        self._copies.pop(url, None)
-        if self._most:
-            self._copies[url] = page
-            if len(self._copies) > self._most:
-                del self._copies[next(iter(self._copies))]
-
     def take(self, url: str) -> tuple[Request, int] | None:
         """Hand over the request and the text of a page, None if it is not remembered."""
         return self._pages.pop(url, None)
 
-    def take_copies(self, url: str) -> dict[str, Dropped]:
-        """Hand over the remembered copies of a page, by URL."""
-        found = {copy: page for copy, page in self._copies.items() if page.original == url}
-        for copy in found:
-            del self._copies[copy]
+
+class LatestCopies:
+    """Remembers the latest dropped copies, whose originals may still change or be replaced.
+
+    A page that replaces the original need not be like all of its copies.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._copies: dict[str, Dropped] = {}
+
+    def add(self, url: str, page: Dropped) -> None:
+        """Remember a copy."""
+        self._copies.pop(url, None)
+        self._copies[url] = page
+        if len(self._copies) > self._most:
+            del self._copies[next(iter(self._copies))]
+
+    def take(self, original: str) -> dict[str, Dropped]:
+        """Hand over the copies of a page, by URL."""
+        found = {url: page for url, page in self._copies.items() if page.original == original}
+        for url in found:
+            del self._copies[url]
         return found
 
 
