@@ -16,6 +16,7 @@ from scrapy.exceptions import DropItem
 
 from crawler.pipelines.crawl import doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
+from crawler.pipelines.crawl.asked_pages import AskedPages
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -247,6 +248,27 @@ async def test_a_copy_of_a_page_that_changes_when_it_is_fetched_twice(web: Web, 
     assert web.seen == ["/old", "/new", "/old", "/new"]
     assert [item["dedup"]["kind"] for item in tags.items] == ["unique", "updated", "updated"]
     assert stats["dedup/asked_again"] == 1
+
+
+def test_a_long_crawl_lists_so_many_orphans(caplog: pytest.LogCaptureFixture) -> None:
+    """Those that it cannot request grow as it goes on, but not what it remembers."""
+    counted: list[str] = []
+    pages = AskedPages(1, lambda url: False, counted.append)
+    for number in range(100):
+        pages.note_missed(f"http://site/{number}")
+    assert len(pages.missed) == 10
+    pages.tell_end()
+    assert len(counted) == 10
+    assert "At least 10 orphans: no kept page has the text of them" in caplog.text
+
+
+def test_a_kept_page_that_comes_again_is_among_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its copies are not remembered for want of an original that was just seen."""
+    monkeypatch.setattr(memory, "_MOST_SEEN", 2)
+    pages = memory.DroppedPages(10)
+    for url in ("a", "b", "a", "c"):
+        pages.note_kept(url)
+    assert [pages.has_seen(url) for url in "abc"] == [True, False, True]
 
 
 async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:

@@ -222,7 +222,7 @@ class AskAgain:
                 wanted[page.text] += 1
                 continue
             if page.request is None or not self.asked.has_room:
-                self.asked.missed.add(known)
+                self.asked.note_missed(known)
                 continue
             _, urls, hosts = requests.setdefault(id(page.request), (page.request, [], set()))
             urls.append(known)

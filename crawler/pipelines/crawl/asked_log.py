@@ -24,13 +24,14 @@ def tell_asked(asked: int, kept: int) -> None:
         )
 
 
-def tell_missed(missed: AbstractSet[str]) -> None:
-    """Log the URLs of pages that could not be requested again."""
+def tell_missed(missed: AbstractSet[str], *, are_all: bool) -> None:
+    """Log URLs of pages that could not be requested again."""
     if missed:
         shown = sorted(missed)[:_SHOWN]
         logger.warning(
-            "%s: no kept page has the text of %s, and none could be requested again: "
+            "%s%s: no kept page has the text of %s, and none could be requested again: "
             "%s%s. `scrapy dedup orphans` lists all",
+            "" if are_all else "At least ",
             counted(len(missed), "orphan"),
             "it" if len(missed) == 1 else "them",
             ", ".join(map(repr, shown)),

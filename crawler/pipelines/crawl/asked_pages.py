@@ -46,7 +46,7 @@ class AskedPages:
         self, most: int, is_doubtful: Callable[[str], bool], count: Callable[[str], None]
     ) -> None:
         self.awaited: dict[str, Dropped] = {}
-        self.missed: set[str] = set()  # orphans that cannot be requested
+        self.missed: set[str] = set()  # orphans that cannot be requested, the first of very many
         self._most = most * _TIMES
         self._is_doubtful = is_doubtful
         self._count = count
@@ -68,6 +68,11 @@ class AskedPages:
     def has_room(self) -> bool:
         """Whether another page may be requested."""
         return len(self._asked) < self._most
+
+    def note_missed(self, known: str) -> None:
+        """Note a page that cannot be requested; a long crawl may have any number of them."""
+        if len(self.missed) < self._most:
+            self.missed.add(known)
 
     def was_final(self, known: str) -> bool:
         """Whether a page was requested when the spider was idle, which was the last time."""
@@ -140,8 +145,9 @@ class AskedPages:
 
     def tell_end(self) -> None:
         """Log and count which pages were requested again, and which could not be."""
+        are_all = len(self.missed) < self._most
         self.missed -= self._asked.keys() - self.awaited.keys()
         for _ in self.missed:
             self._count("dedup/not_asked_again")
         tell_asked(len(self._asked), self._kept)
-        tell_missed(self.missed)
+        tell_missed(self.missed, are_all=are_all)

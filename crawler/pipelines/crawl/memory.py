@@ -120,6 +120,7 @@ class DroppedPages:
 
     def note_kept(self, url: str) -> None:
         """Note that this process itself has seen a kept page."""
+        self._seen.pop(hash(url), None)  # a page that comes again is among the latest
         self._seen[hash(url)] = None
         if len(self._seen) > _MOST_SEEN:
             del self._seen[next(iter(self._seen))]
