@@ -25,6 +25,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.parts import UrlParts, read_site, split_url
+from crawler.pipelines.spared import site_exchange
 from crawler.pipelines.spared.left_requests import Left, LeftRequests
 from crawler.pipelines.spared.novelty import NOWHERE, Found, page_number
 from crawler.pipelines.spared.paused import PausedSites
@@ -411,6 +412,21 @@ def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
     first, second, third = (sites.course_of((host, "parse")).rules for host in hosts)
     assert (first.size, second.size, third.size) == (0, 8, 8)
     assert first.rules.keys() == third.rules.keys() == {"?sort"}
+
+
+async def test_rules_of_so_many_sites_are_remembered(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a crawl of the web that goes on for months, the latest."""
+    monkeypatch.setattr(site_exchange, "_MOST_SITES", 2)
+    exchange = site_exchange.SiteExchange()
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        exchange.open(index)
+        for site in "abc":
+            await exchange.ask_for_rules(site)
+        assert list(exchange.told) == ["b", "c"]
+        assert await exchange.ask_for_rules("c") is None  # too early
+        assert await exchange.ask_for_rules("a") == {}
 
 
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 _RULES_EVERY: Final = 5.0  # seconds between looks at what others have learnt
 _PAGES_EVERY: Final = 0.25  # the same for what other processes have seen
 _MOST_PAGES: Final = 1000  # in one exchange
+_MOST_SITES: Final = 1000  # whose rules are remembered; others are asked for anew
 
 Rules = dict[str, dict[str, Any]]
 SiteKey = tuple[str, str]
@@ -74,7 +75,12 @@ class SiteExchange:
         """The index's rules for a site; None if it is too early to ask, or without an answer."""
         if self._index is None or time.monotonic() < self._rules_next.get(site, 0):
             return None
+        self._rules_next.pop(site, None)
         self._rules_next[site] = time.monotonic() + _RULES_EVERY
+        if len(self._rules_next) > _MOST_SITES:
+            oldest = next(iter(self._rules_next))
+            del self._rules_next[oldest]
+            self.told.pop(oldest, None)
         try:
             self.told[site] = await self._index.url_rules(site)
         except DedupError as error:
