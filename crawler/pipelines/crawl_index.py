@@ -71,9 +71,9 @@ class CrawlIndex:
         self.opened: DuplicateIndex | None = None
         self.archive: ArchiveWriter | None = None
         self.failures = Failures(count)
-        self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
         self.course = Course(config, count, template, urls, self.left_out.note_now)
+        self.gone = GoneAddresses(config.identity, count, self.course.note_gone)
         self.sparing: Sparing | None = None
         self._config = config
         self._fail = fail

@@ -63,14 +63,22 @@ class GoneAddresses(Telling[tuple[str, int]]):
         Returns the form of a URL by which the index knows it.
     count
         Called with the name of a statistic to increase by one.
+    note
+        Called with each URL that is found gone.
     """
 
     statistic = "dedup/gone"
     what = "gone"
 
-    def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        known: Callable[[str], str],
+        count: Callable[[str], None],
+        note: Callable[[str], None] = lambda url: None,
+    ) -> None:
         super().__init__(count)
         self._known = known
+        self._note = note
         self._open: dict[str, _Redirect] = {}  # redirects whose target is not known yet
         self._ended: dict[str, _Redirect] = {}  # redirects that wait for the item of their target
         # URLs → the URL that they redirect to, permanently or not, and that was requested before.
@@ -211,6 +219,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
         if len(self.waiting) >= MOST_GONE and self._index is not None:  # only some: it takes time
             self._index.keep_gone([self.waiting.popleft() for _ in range(MANY)])
         self._add_found((url, since))
+        self._note(url)
 
     async def _tell_index(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
         return await index.gone(*found)

@@ -157,6 +157,10 @@ class Course:
             self.again.remember_page(verdict.url, page)
         self._copies.add(known, page)
 
+    def note_gone(self, url: str) -> None:
+        """Note that a page is gone from the web, which the crawl may have kept before."""
+        self._remember_copies(self._config.identity(url))
+
     def _remember_copies(self, original: str, but: int = 0) -> None:
         """Have the index asked about copies of a page, whose texts may be in no kept page now.
 
