@@ -51,8 +51,9 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
     """Whether different headings rule out that two pages are copies, however similar their texts.
 
     They do if one of the pages has few words of its own. On one host the limit is higher, and they
-    also do while the template is hardly known: the shared text may then be the template. As in
-    store/lua/stored_pages.lua.
+    also do while the template is hardly known: the shared text may then be the template. If the
+    words are equal, it is enough that one page knows the template: a heading may be another one
+    once that is known. As in store/lua/stored_pages.lua.
 
     >>> from .fingerprint import Fingerprint
     >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 14, 9])) for n in (1, 2))
@@ -65,7 +66,8 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
     if heading == other or not any(heading) or not any(other):
         return False
     words = min(words, other_words)
-    is_hardly_known = words < FEW_ON_HOST or min(learnt, other_learnt) < LEARNT
+    known_from = max if page.exact == known.exact else min
+    is_hardly_known = words < FEW_ON_HOST or known_from(learnt, other_learnt) < LEARNT
     return words < FEW or (one_host and is_hardly_known)
 
 

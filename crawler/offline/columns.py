@@ -218,7 +218,7 @@ def verify_pairs(
         similarity[is_exact] = 1.0
         similar = is_exact | found & (both > 0) & (similarity >= threshold)
         for row in np.flatnonzero(similar).tolist():
-            similar[row] = not _are_distinct(batch["new_own"][row], batch["stored_own"][row])
+            similar[row] = not _are_distinct(batch, row)
         mask = pa.array(similar)
         yield pa.RecordBatch.from_arrays(
             [
@@ -234,11 +234,17 @@ def verify_pairs(
         )
 
 
-def _are_distinct(new: pa.Scalar, stored: pa.Scalar) -> bool:
+def _are_distinct(batch: pa.RecordBatch, row: int) -> bool:
     """Whether the own content of two pages rules out that they are copies."""
-    cells = (new.as_py(), stored.as_py())
-    page, known = (Fingerprint(b"", 0, own=cell[: len(NO_OWN)]) for cell in cells)
-    hosts = [cell[len(NO_OWN) :] for cell in cells]
+    owns, hashes = (
+        [batch[f"{page}_{name}"][row].as_py() for page in ("new", "stored")]
+        for name in ("own", "exact")
+    )
+    page, known = (
+        Fingerprint(exact[:EXACT_BYTES], 0, own=own[: len(NO_OWN)])
+        for exact, own in zip(hashes, owns, strict=True)
+    )
+    hosts = [own[len(NO_OWN) :] for own in owns]
     return is_distinct(page, known, one_host=hosts[0] == hosts[1])
 
 

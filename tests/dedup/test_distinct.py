@@ -66,6 +66,22 @@ async def test_a_heading_decides_where_little_is_a_pages_own(
         assert same.kind in (Kind.NEAR, Kind.EXACT)
 
 
+@pytest.mark.parametrize(("words", "kind"), [(300, Kind.EXACT), (60, Kind.UNIQUE)])
+async def test_a_heading_may_change_once_a_template_is_known(
+    index_url: str, words: int, kind: Kind
+) -> None:
+    """Equal texts with many words that are known to be their own are copies all the same."""
+    async with opened(index_url) as index:
+        await index.check(RED, text(STORY), heading="Tea", learnt=0)
+        found = await index.check(
+            BLUE, text(STORY), heading="Tea: It is good", own_words=words, learnt=9
+        )
+        assert found.kind is kind
+        like = text(changed(STORY, 1))
+        other = await index.check(f"{BLUE}?print", like, heading="Good", own_words=words, learnt=1)
+        assert other.kind is Kind.UNIQUE
+
+
 async def test_all_words_are_own_by_default(redis_url: str) -> None:
     """As of items that bring only a title and a text."""
     async with opened(redis_url) as index:

@@ -14,7 +14,8 @@ local LEARNT = 8 -- contents from which a site's template is well known
 
 -- Whether the own content of two pages says that they are no copies, however similar their texts are: their
 -- headings differ, and they have few own words, or they share a host whose template is not well known.
--- Where a heading is unknown, or much of both texts is own content, the texts decide.
+-- Where a heading is unknown, or much of both texts is own content, the texts decide. If they are equal, it is
+-- enough that one page knows the template: a heading may be another one once that is known.
 local function is_distinct(page, meta)
   local own, other = page.own, meta.own or NO_OWN
   local heading, other_heading = string.sub(own, 1, 2), string.sub(other, 1, 2)
@@ -22,7 +23,8 @@ local function is_distinct(page, meta)
   local _, _, words, learnt = byte(own, 1, 4)
   local _, _, other_words, other_learnt = byte(other, 1, 4)
   words = math.min(words, other_words)
-  return words < FEW or (words < FEW_ON_HOST or math.min(learnt, other_learnt) < LEARNT)
+  local known_from = page.exact == meta.exact and math.max or math.min
+  return words < FEW or (words < FEW_ON_HOST or known_from(learnt, other_learnt) < LEARNT)
     and page.host == host_of(meta.url)
 end
 
