@@ -14,6 +14,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
+from crawler.dedup import Kind, Verdict
 from crawler.pipelines.crawl import doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
@@ -487,6 +488,28 @@ async def test_a_page_that_a_later_pipeline_loses_is_forgotten(
     assert "dedup/lost_later" not in await run(
         ITEM_PIPELINES={type("Skipping", (Fails,), {"path": "/b"}): 300}
     )
+
+
+@pytest.mark.parametrize(("error", "passed", "told"), [
+    (ValueError("no column dedup"), 9, True),
+    (DropItem("unknown field"), 0, True),
+    (DropItem("too short"), 1, False),
+])  # fmt: skip
+def test_pipelines_that_do_not_take_the_verdict(
+    error: Exception, passed: int, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log says what to do where items are lost because they have a field more, once."""
+    pages = later.LaterPipelines(str, lambda item, _: [item["url"]], id, id, "dedup")
+    for number in range(20):
+        item = {"url": str(number), "dedup": {"kind": "unique"}}
+        pages.pass_on(Verdict(Kind.UNIQUE, item["url"]))
+        if number < passed:
+            pages.note_passed(item, None)
+        elif isinstance(error, DropItem):
+            pages.note_dropped(item, None, error)
+        else:
+            pages.note_failed(item, None)
+    assert caplog.text.count("empty DEDUP_TAG_FIELD") == told
 
 
 async def test_a_page_that_another_crawler_loses_is_forgotten_at_once(web: Web, run: Any) -> None:

@@ -59,7 +59,7 @@ class Course:
         urls: Callable[[Any, Response | None], Iterable[str]],
         forget: Callable[[str], None],
     ) -> None:
-        self.later = LaterPipelines(config.identity, urls, forget, count)
+        self.later = LaterPipelines(config.identity, urls, forget, count, config.tag_field)
         self.again = AskAgain(
             config.ask_again, config.identity, count, template, self.later.is_doubtful, forget
         )

@@ -6,16 +6,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from itemadapter import ItemAdapter
 from scrapy import signals
 
 from ...dedup.verdict import Kind, Verdict
+from ...items import value_of
 from ..dropping import DroppedPage
+from ..notices import Notices
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 _MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
+_MANY: Final = 5  # pages dropped, and none passed: a validator that drops a few is none to warn of
 # Without unchanged pages: an earlier crawl has passed them on, and pipelines may drop them to save
 # work.
 _NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})
@@ -34,6 +38,8 @@ class LaterPipelines:
         Called with the URL of a page that the index has to forget.
     count
         Called with the name of a statistic to increase by one.
+    tag_field
+        The field of an item that has its verdict, None if none has.
     """
 
     def __init__(
@@ -42,11 +48,16 @@ class LaterPipelines:
         urls: Callable[[Any, Response | None], Iterable[str]],
         forget: Callable[[str], None],
         count: Callable[[str], None],
+        tag_field: str | None = None,
     ) -> None:
         self._known = known
         self._urls = urls
         self._forget = forget
         self._count = count
+        self._tag_field = tag_field
+        self._notices = Notices()
+        self._lost = 0  # newly kept pages
+        self._has_passed = False  # whether any tagged item has passed
         # Kept pages → whether the page is still on its way; otherwise it was forgotten.
         self._pages: OrderedDict[str, bool] = OrderedDict()
 
@@ -71,20 +82,40 @@ class LaterPipelines:
         """Forget a page that another pipeline has dropped."""
         if not isinstance(exception, DroppedPage):
             self._lose_page(item, response)
+            if self._lost >= _MANY and not self._has_passed:
+                self._tell_of_tag(item, "drops all such items")
 
     def note_failed(self, item: Any, response: Response | None) -> None:
         """Forget a page that another pipeline has failed with."""
         self._lose_page(item, response)
+        self._tell_of_tag(item, "fails with it")
 
     def note_passed(self, item: Any, response: Response | None) -> None:
         """Note that a page has passed all pipelines."""
         for url in self._urls(item, response):
             self._pages.pop(self._known(url), None)
+        self._has_passed = self._has_passed or self._is_tagged(item)
 
     def _lose_page(self, item: Any, response: Response | None) -> None:
         for url in self._urls(item, response):
             known = self._known(url)
             if self._pages.get(known):
                 self._pages[known] = False
+                self._lost += 1
                 self._count("dedup/lost_later")
                 self._forget(url)
+
+    def _tell_of_tag(self, item: Any, what: str) -> None:
+        if self._is_tagged(item):
+            self._notices.warn_about(
+                item,
+                "",
+                "%s has its verdict in the field %r, and a pipeline behind the filter %s, so it "
+                "reaches no feed. If that pipeline takes no such field, empty DEDUP_TAG_FIELD.",
+                str(self._tag_field),
+                what,
+            )
+
+    def _is_tagged(self, item: Any) -> bool:
+        name = self._tag_field
+        return name is not None and ItemAdapter.is_item(item) and value_of(item, name) is not None
