@@ -190,6 +190,8 @@ def test_an_item_begun_on_another_page(finish, page, expected):
         ({"body": "Sold out"}, {"text_field": "body"}, True, "Sold out"),
         ({"url": URL, "text": "Sold out"}, {"page": "item"}, True, "Sold out"),
         ({"url": URL, "text": "Sold out"}, {"page": "item"}, False, "Sold out"),
+        ({"text": [OTHER, "Sold out"]}, {}, True, URL),
+        ({"body": [OTHER, "Sold out"]}, {"text_field": "body"}, True, f"{OTHER}\nSold out"),
     ],
 )
 def test_a_short_text_may_be_a_field_of_the_page(item, settings, is_alone, expected):
@@ -207,8 +209,9 @@ def test_what_is_no_html_is_no_page():
     reader = PageReader(DedupConfig(), lambda name: None)
     origin = Origin(response(kind=JsonResponse), True)
     assert reader.read({"title": 1}, origin).missing is Missing.NOT_HTML
-    found = reader.read({"text": OTHER}, origin)
-    assert (found.missing, found.text, found.url) == (None, OTHER, URL)
+    for text, expected in (OTHER, OTHER), ([OTHER, OTHER], f"{OTHER}\n{OTHER}"):
+        found = reader.read({"text": text}, origin)
+        assert (found.missing, found.text, found.url) == (None, expected, URL)
     assert reader.read({"text": "Sold out"}, origin).missing is Missing.SHORT_TEXT
 
 

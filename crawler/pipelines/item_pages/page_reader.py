@@ -22,7 +22,7 @@ from ..notices import Notices, held_instead
 from .carried import Begun, carried_by, find_begun
 from .item_page import ItemPage, Missing
 from .origins import Origin
-from .values import holds_html, is_blank, is_plain_text, text_of, url_of
+from .values import holds_html, is_blank, is_plain_text, joined_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
 SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
@@ -59,7 +59,9 @@ class PageReader:
 
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item with this origin."""
-        page, wrong = self._read_own(item, origin.response.url if origin is not None else "")
+        response = origin.response if origin is not None else None
+        text_in = joined_text if self._joins_texts(response) else text_of
+        page, wrong = self._read_own(item, response.url if response is not None else "", text_in)
         for name in fields_of(self._config.prefer):
             if name not in page.fields:
                 self._tell_of_no_number(item, name)
@@ -103,7 +105,17 @@ class PageReader:
         self._tell_of_no_html(item, page)
         return page
 
-    def _read_own(self, item: Any, base: str = "") -> tuple[ItemPage, list[str]]:
+    def _joins_texts(self, response: Response | None) -> bool:
+        """Whether a list of texts, such as paragraphs, is the text of an item's page.
+
+        It is if a setting says so. Otherwise the response is the better page, if it is one.
+        """
+        is_named = self._config.page == "item" or self._config.text_field != _TEXT_FIELD
+        return is_named or response is None or not holds_html(response)
+
+    def _read_own(
+        self, item: Any, base: str = "", text_in: Callable[[Any], str | None] = text_of
+    ) -> tuple[ItemPage, list[str]]:
         """The page that the item itself holds, and the fields whose values are of a wrong type.
 
         A URL without a host has that of `base`.
@@ -122,7 +134,7 @@ class PageReader:
 
         url = read(config.url_field, url_of)
         url = resolved(base, url) if base and url and url.startswith("/") else url
-        text = read(config.text_field, text_of)
+        text = read(config.text_field, text_in)
         html = read(config.html_field, self._html_of)
         if isinstance(item, Page) and item.file is not None:
             html = item.file

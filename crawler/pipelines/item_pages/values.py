@@ -48,6 +48,17 @@ def text_of(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def joined_text(value: Any) -> str | None:
+    """A text, or one of several such as paragraphs; None for anything else.
+
+    >>> joined_text("Tea"), joined_text(["Tea", "Cake"]), joined_text([1, 2])
+    ('Tea', 'Tea\\nCake', None)
+    """
+    if value and type(value) in (list, tuple) and all(isinstance(one, str) for one in value):
+        return "\n".join(value)
+    return text_of(value)
+
+
 def url_of(value: Any) -> str | None:
     """A URL, also as an object such as Pydantic's HttpUrl; None for anything else.
 
