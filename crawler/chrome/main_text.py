@@ -174,6 +174,17 @@ class MainText:
             kept=self._own, site=self._site, learnt=self.learnt,
         )  # fmt: skip
 
+    def heading_below(self, title: str) -> str:
+        """The heading, with the `title` that an item gives to a page without one.
+
+        Once the site is well known, such a heading may be the beginning of the text, which several
+        items have.
+        """
+        heading = self.heading
+        if self.title or title in heading:
+            return heading
+        return f"{title}: {heading}" if heading else title
+
     @property
     def _own(self) -> NDArray[np.bool_]:
         """The kept blocks that are not known to be the site's."""

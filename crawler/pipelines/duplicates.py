@@ -202,7 +202,6 @@ class DuplicatePipeline:
         self.crawl.gone.note_item(url)
         await self.crawl.report_found(is_all=False)
         await self.crawl.course.begin_crawl()
-        titled = "" if main is not None and main.title else page.title
         request = origin.response.request if origin is not None else None
         is_other = request is not None and self._records.note_item(
             self.config.identity(url), item, request
@@ -215,7 +214,7 @@ class DuplicatePipeline:
             fields=page.fields,
             whole=main.whole if main else None,
             template=template,
-            heading=(main.heading if main else "") or titled,
+            heading=main.heading_below(page.title) if main else page.title,
             own_words=main.own_words if main else None,
             learnt=main.learnt if main else None,
             final=self.crawl.course.again.note_came(url, request),

@@ -15,6 +15,7 @@ from scrapy.exceptions import DropItem
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
+from crawler.chrome import SharedTemplate
 from crawler.items import Page
 from crawler.pipelines.item_pages import records
 from crawler.pipelines.item_pages.records import Records
@@ -205,3 +206,26 @@ async def test_a_path_is_of_the_host_that_names_it(web: Web, redis_url: str) -> 
     web.page("/", text=prose(9))
     stats = await crawl(web, spider=Cards, DEDUP_REDIS_URL=redis_url)
     assert stats["dedup/unique"] == 6
+
+
+async def test_the_title_of_an_item_counts_when_much_is_known_of_its_site(
+    open_bench: Callable[..., Any],
+) -> None:
+    """What begins a description that several parts have is no name of theirs."""
+    bench = await open_bench()
+    template = SharedTemplate()
+
+    async def find_template(url: str) -> SharedTemplate:
+        return template
+
+    bench.pipeline._template = find_template
+    parts = [(f"Part {number}", number) for number in range(12)]
+    kept = []
+    for number, (title, words) in enumerate(
+        [*parts, ("Brass valve", 99), ("Steel hinge", 99), ("Brass valve", 99)]
+    ):
+        item = {"url": f"https://a.example/{number}", "title": title}
+        with suppress(DropItem):
+            await bench.process({**item, "html": f"<p>{text(article(words, 20))}</p>"})
+            kept.append(number)
+    assert kept == [*range(14)]

@@ -198,8 +198,7 @@ def _page_of(url: str, found: MainText | str, title: str) -> Page:
     if isinstance(found, str):
         return Page(url, found, title)
     whole = found.whole if found.whole != found.text else None
-    heading = found.heading or ("" if found.title else title)
-    page = Page(url, found.text, heading, found.own_words, found.learnt, whole)
+    page = Page(url, found.text, found.heading_below(title), found.own_words, found.learnt, whole)
     return page._replace(title=title)
 
 
