@@ -19,6 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from .dedup.store.server.address import mask_url
 from .dedup.verdict import Kind
+from .pipelines.stopping import has_failed_feed
 from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
 from .start_errors import name_setting
@@ -176,9 +177,10 @@ class Console:
             self.terminal.print(f"{asked} requested again: the original may have changed")
         if spared := stats.get("dedup/spared"):
             self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
-        for uri, count in self.feeds:
-            written = counted(count, "kept page is", "kept pages are")
-            self.terminal.print(f"{written} in {uri}", soft_wrap=True)
+        if has_failed_feed(self.crawler):
+            self.terminal.print("A feed could not be written: see the errors above")
+        else:
+            self._print_feeds()
         if not stats.get("site/pages"):
             return  # there is nothing to ask about
         if not self.feeds:
@@ -187,6 +189,11 @@ class Console:
         index = _index_options(self.crawler.settings)
         more = f"Ask for more: {scrapy} dedup stats{index}; {scrapy} dedup show {url}{index}"
         self.terminal.print(more, soft_wrap=True)
+
+    def _print_feeds(self) -> None:
+        for uri, count in self.feeds:
+            written = counted(count, "kept page is", "kept pages are")
+            self.terminal.print(f"{written} in {uri}", soft_wrap=True)
 
 
 def summary_rows(stats: Mapping[str, Any]) -> list[Row]:

@@ -42,6 +42,12 @@ def fail_at_start(crawler: Crawler) -> None:
         crawler.signals.disconnect(exporter.open_spider, signal=signals.spider_opened)
 
 
+def has_failed_feed(crawler: Crawler) -> bool:
+    """Whether a feed could not be written, as on a full disk; Scrapy counts that and goes on."""
+    counts = crawler.stats.get_stats() if crawler.stats else {}
+    return any(name.startswith("feedexport/failed_count/") for name in counts)
+
+
 class Stopper:
     """Closes the spider of a crawl once, with the reason and exit code of a failure."""
 

@@ -192,6 +192,28 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
     assert unended == [1, 0]
 
 
+async def test_nor_by_one_whose_feed_could_not_be_written(
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk, say: the crawl fails, and the next one brings what it has kept."""
+    web.page("/", text=prose(1))
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    given = {**settings, "JOBDIR": tmp_path / "job"}
+    words = ["crawl", "site", "-a", f"url={web.url}", "-O", "/dev/full:jsonl"]
+    words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+    failed = run_scrapy(words, ROOT, os.environ)
+    assert failed.returncode == 1, failed.stderr
+    assert "A feed could not be written, see above" in failed.stderr
+    assert "A feed could not be written: see" in failed.stderr
+    assert "kept page is in" not in failed.stderr
+    assert (tmp_path / "job" / "dedup.json").exists()
+    moment = time.time
+    monkeypatch.setattr(time, "time", lambda: moment() + 15)
+    feed = Feed()
+    await crawl(web, feed, DEDUP_DROP="exact,near,repeated,unchanged", **settings)
+    assert feed.tags["/"]["kind"] == "updated"
+
+
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:
     """It does not stop as a crawl does: the index would know of one that never ends."""
     web.page("/", text=prose(1))

@@ -197,8 +197,8 @@ class Course:
         await self.again.log_end(goes_on=goes_on)
 
     async def end_crawl(self) -> None:
-        """End the crawl in the index."""
-        if self._index is not None:
+        """End the crawl in the index, unless what it kept is missing in a feed."""
+        if self._index is not None and not self._job.has_failed_feed:
             with suppress(DedupError):
                 await self._index.end_crawl()
 

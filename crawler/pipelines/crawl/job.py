@@ -17,6 +17,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ...dedup.store.messages import UNANNOUNCED, Crawl
+from ..stopping import fail_at_end, has_failed_feed
 from .doubtful import Doubtful
 from .memory import Dropped
 
@@ -55,6 +56,8 @@ class Job:
         self._paused: dict[str, Any] | None = None  # the state to leave if the crawl is paused
         self._reason = ""
         self._index = ""  # its digest
+        self._crawler: Crawler | None = None
+        self.has_failed_feed = False
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
@@ -69,6 +72,8 @@ class Job:
         """Look into the JOBDIR of a crawl, before Scrapy does."""
         folder = job_dir(crawler.settings)
         job = cls(Path(folder) if folder else None)
+        job._crawler = crawler
+        crawler.signals.connect(job.note_feeds, signal=signals.feed_exporter_closed)
         if job.was_killed:
             job._tell_course(config.on_interrupt == "again")
             if config.on_interrupt == "again":
@@ -156,9 +161,19 @@ class Job:
         """Note why the spider was closed."""
         self._reason = reason
 
+    def note_feeds(self) -> None:
+        """Note whether all feeds are written; if one is not, the crawl fails."""
+        if self._crawler is not None and has_failed_feed(self._crawler):
+            self.has_failed_feed = True
+            logger.error(
+                "A feed could not be written, see above. The index has its pages: crawl again, and "
+                "those that this crawl was the last to keep come as `updated`"
+            )
+            fail_at_end(self._crawler)
+
     def remove_mark(self) -> None:
-        """Remove the mark: all feeds are written."""
-        if self._folder is None or not self._state:
+        """Remove the mark if all feeds are written."""
+        if self._folder is None or not self._state or self.has_failed_feed:
             return
         if self._reason == "finished" or self._paused is None:
             with suppress(OSError):
