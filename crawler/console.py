@@ -93,7 +93,7 @@ class Console:
         """Connect to a crawl of the spider `site`; other crawls are not reported."""
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a reason would be a warning in every other crawl
-        with name_setting("CONSOLE_INTERVAL"):
+        with name_setting("CONSOLE_INTERVAL", "a number of seconds"):
             interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
         console = cls(crawler, interval, measure_width(_Terminal(sys.stderr)))
         connect = crawler.signals.connect

@@ -32,7 +32,7 @@ class StayOpen:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read ``STAY_OPEN``."""
-        with name_setting("STAY_OPEN"):
+        with name_setting("STAY_OPEN", "a number of seconds"):
             extension = cls(crawler.settings.getfloat("STAY_OPEN", _SECONDS))
         for signal in (signals.spider_opened, signals.request_left_downloader):
             crawler.signals.connect(extension.busy, signal=signal)

@@ -41,9 +41,9 @@ def _text_only(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def name_setting(setting: str) -> Iterator[None]:
-    """Turn a :class:`ValueError` into an error that names the setting."""
+def name_setting(setting: str, expected: str) -> Iterator[None]:
+    """Turn a :class:`ValueError` into an error that names the setting, and what it expects."""
     try:
         yield
     except ValueError as error:
-        raise ConfigError(f"{setting}: {error}") from None
+        raise ConfigError(f"{setting} expects {expected}: {error}") from None

@@ -293,7 +293,7 @@ IS_2_13 = scrapy.version_info < (2, 14)
         ({"DEDUP_THRESHOLD": 2}, "[crawler] ERROR: DEDUP_THRESHOLD expects a number"),
         (
             {"STAY_OPEN": "long", "EXTENSIONS": '{"crawler.sharing.StayOpen": 0}'},
-            "STAY_OPEN: could not convert",
+            "STAY_OPEN expects a number of seconds: could not convert",
         ),
         ({"DEDUP_REDIS_URL": "redis://127.0.0.1:1"}, "DEDUP_REDIS_URL redis://127.0.0.1:1"),
         ({"DEDUP_SHINGLE_SIZE": 4}, "shingle_size: index 5, settings 4"),

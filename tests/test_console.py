@@ -227,5 +227,5 @@ def test_a_setting_that_cannot_be_used_is_named(setting: str, build: Callable[..
     """Scrapy's own words for a value that it cannot read do not say whose it is."""
     crawler = get_crawler(SiteSpider, {setting: "maybe"})
     crawler.spider = SiteSpider(url="https://example.com")
-    with pytest.raises(ConfigError, match=f"^{setting}: "):
+    with pytest.raises(ConfigError, match=f"^{setting} expects "):
         build(crawler)

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 NOTHING_CHECKED: Final = "dedup_nothing_checked"
 _ENOUGH: Final = 100  # items without a page after which `stop` ends a crawl without any page
 
+# Responses that no callback gets: robots.txt, and pages that answer with an error.
+_NO_PAGES: Final = ("robotstxt/response_count", "httperror/response_ignored_count")
+
 _NAME_FIELDS: Final = (
     "name the fields that hold the page in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD"
 )
@@ -144,15 +147,21 @@ class Outcome:
 
 
 def _describe_no_items(crawler: Crawler) -> str:
-    """Why no item came, and what to do; '' if no response came either, which is logged."""
+    """Why no item came, and what to do; '' if no page came either, which is logged."""
     if ignores_start_requests(crawler.spidercls):
         return (
             "the spider begins with start_requests(), which this Scrapy does not call. "
             "Rename it: async def start(self)"
         )
-    count = crawler.stats.get_value if crawler.stats else lambda _: None
-    responses = count("response_received_count")
-    if not responses or count("dedup/switched_off"):
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    if pages := stats.get("site/noindex"):
+        asked = counted(pages, "page asks", "pages ask")
+        return f"{asked} not to be indexed; SITE_META_ROBOTS_OBEY=False takes such pages, too"
+    others = sum(stats.get(name, 0) for name in _NO_PAGES)
+    responses = stats.get("response_received_count", 0) - others
+    # The spider `site` says itself what it could not fetch.
+    is_site = any(name.startswith("site/") for name in stats)
+    if responses <= 0 or is_site or stats.get("dedup/switched_off"):
         return ""
     return (
         f"{counted(responses, 'response')}, and no item reached the filter. Yield an item for each "

@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from ..files import FILE_TYPES
 from ..pipelines.spared.sparing import Spared
 from ..pipelines.stopping import fail_at_end
 from ..wording import shell_word
@@ -74,7 +75,8 @@ class FetchFailures:
         endlessly.
         """
         kind = kind if _TYPE.fullmatch(kind) else "unknown"
-        self.remember_reason(response, f"{kind}, not HTML")
+        remedy = "; the extra `files` reads it" if kind in FILE_TYPES else ""
+        self.remember_reason(response, f"{kind}, not HTML{remedy}")
         if len(self._types) < _MOST_TYPES:
             self._types.add(kind)
         self._count_failure(f"site/other_content_types/{kind if kind in self._types else 'others'}")

@@ -105,7 +105,7 @@ class SiteSpider(Spider):
         """Build the spider. Raises :class:`ArgumentError` for an invalid argument."""
         speak_plainly()
         spider = super().from_crawler(crawler, *args, **kwargs)
-        with name_setting("SITE_META_ROBOTS_OBEY"):
+        with name_setting("SITE_META_ROBOTS_OBEY", "True or False"):
             spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         most = spider.arguments.max_pages
         # Requests that wait for their delay when the last page comes would be fetched in vain.

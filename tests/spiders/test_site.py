@@ -118,7 +118,11 @@ async def test_other_hosts_are_left_alone(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Answer(b"PNG", {"Content-Type": "image/png"}), "image/png, not HTML"),
+        (Answer(b"PNG", {"Content-Type": "image/png"}), "image/png, not HTML\n"),
+        (
+            Answer(b"no file", {"Content-Type": "application/pdf"}),
+            "application/pdf, not HTML; the extra `files` reads it",
+        ),
         (
             Answer(status=302, headers={"Location": "http://other.invalid/"}),
             "redirects to other.invalid",
