@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlencode
 
@@ -490,6 +491,14 @@ def test_find_for_programs(config: DedupConfig) -> None:
         kept = ask("/find?limit=1&copies=0", html, Content_Type="text/html").text
         assert json.loads(kept) == found[1:]
         assert json.loads(ask("/find?threshold=1&copies=0", words).text) == []
+        for wrong, said in [
+            ("threshold=80", "threshold expects a number above 0 and up to 1, not '80'"),
+            ("limit=x", "limit expects a whole number from 1"),
+            ("treshold=.5", "There is no 'treshold'; known: copies, limit, scope, threshold, url"),
+        ]:
+            answer = ask(f"/find?{wrong}", words)
+            assert answer.status == 400
+            assert said in unescape(answer.text)
         assert ask("/find", "x" * 3_000_001).status == 413
         assert ask("/find", words, Origin="http://evil.example").status == 403
         assert site.send("/find", words, Cookie=f"dedup-{site.port}={TOKEN}").status == 403

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from ...chrome.page.encoding import decode_body
 from ...dedup.candidates import Rule
 from ...dedup.inspection import find_nearest, find_shares
+from ...dedup.parsing import integer, number
 from ...dedup.verdict import Containment
 from ...extractor import load_extractor, text_of
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
+
+T = TypeVar("T")
 
 _STEP: Final = 0.005  # of the slider
 # How far the slider goes below the threshold: farther down, the bands find next to nothing.
 _DOWN: Final = 60  # steps
 _STORY: Final = 0.5
 _LIMIT: Final = 10  # pages in an answer to a program
+_FIND_ARGUMENTS: Final = {"limit", "threshold", "copies", "url", "scope"}
 _MOST_FORM: Final = 3_000_000  # bytes of a form; an encoded character may take nine
 
 
@@ -108,23 +115,33 @@ class Supposing:
 
     async def find_pages(self, request: Request) -> Response:
         """The pages that the text resembles, as JSON that `scrapy dedup find --json` prints."""
+        if unknown := sorted(set(request.query_params) - _FIND_ARGUMENTS):
+            known = ", ".join(sorted(_FIND_ARGUMENTS))
+            raise HTTPException(400, f"There is no {unknown[0]!r}; known: {known}.")
         body = await self._view.read_body(request, _MOST_FORM)
         content_type = request.headers.get("content-type", "")
         _, text = decode_body(body, content_type)
         if "html" in content_type.lower():
             extract = load_extractor(self._view.config)
             text = await asyncio.to_thread(lambda: text_of(extract(text)))
-        limit = _parse_number(request, "limit", _LIMIT, 1, math.inf)
-        threshold = _parse_number(request, "threshold", self._least, _STEP)
         found = await self._view.index.find(
             text,
-            limit=int(limit),
-            threshold=threshold,
+            limit=_read_argument(request, "limit", _LIMIT, integer(1, 10**9)),
+            threshold=_read_argument(request, "threshold", self._least, number(0, 1)),
             copies=request.query_params.get("copies") != "0",
             url=request.query_params.get("url", ""),
             scope=request.query_params.get("scope"),
         )
         return JSONResponse([one.to_dict() for one in found])
+
+
+def _read_argument(request: Request, name: str, default: float, parse: Callable[[Any], T]) -> T:
+    """An argument of a program, which is told if it is wrong: no person sees what was taken."""
+    value = request.query_params.get(name, default)
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise HTTPException(400, f"{name} {error}, not {value!r}.") from None
 
 
 def _parse_number(
