@@ -24,7 +24,7 @@ from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
 from .start_errors import name_setting
 from .terminal import measure_width
-from .wording import counted, shell_word
+from .wording import counted, shell_word, size_in_words
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -234,8 +234,8 @@ def _describe_spared(stats: Mapping[str, Any], spared: int) -> str:
     """The number of spared requests, the reasons, and the bytes and seconds saved."""
     counts = _counts_of(stats, "dedup/spared/")
     named = {_SPARED_FOR.get(name, name): count for name, count in counts.items() if count}
-    megabytes = stats.get("dedup/spared_bytes", 0) / 1e6
-    saved = f"some {megabytes:,.1f} MB and {stats.get('dedup/spared_seconds', 0):,.0f} s of waiting"
+    size = size_in_words(stats.get("dedup/spared_bytes", 0))
+    saved = f"some {size} and {stats.get('dedup/spared_seconds', 0):,.0f} s of waiting"
     requests = counted(spared, "request was", "requests were")
     return f"{requests} spared, for copies ({_list_counts(named)}): {saved}"
 

@@ -123,6 +123,13 @@ def test_spared_requests_are_told() -> None:
     ) in text.getvalue()
 
 
+def test_little_that_was_spared_is_not_nothing() -> None:
+    """Bytes are told in a unit that fits them."""
+    reporter, text = console(STATS | {"dedup/spared": 1, "dedup/spared_bytes": 25_184})
+    reporter.show_table()
+    assert "some 25.2 kB and 0 s of waiting" in text.getvalue()
+
+
 def test_a_line_says_that_the_crawl_ends() -> None:
     """Who pressed Ctrl-C sees that it was heard while pages under way are still fetched."""
     reporter, text = console(STATS)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
 
 logger = logging.getLogger(__name__)
+
+_SHORT_TTL: Final = 3600.0  # seconds; less may have been meant in days
 
 
 class CrawlIndex:
@@ -137,6 +139,12 @@ class CrawlIndex:
             kept = sum(state.get("kept", 0) for state in await index.store.read_states())
             place = server_name(self._config)
             logger.info("Index %r, %s: %s", self._config.namespace, place, counted(kept, "page"))
+        if self._config.ttl and self._config.ttl < _SHORT_TTL:
+            logger.warning(
+                "DEDUP_TTL is %g seconds: pages that no crawl sees again in that time expire. For "
+                "longer, name a unit, such as 30d",
+                self._config.ttl,
+            )
         return index
 
     async def report_found(self, is_all: bool) -> None:

@@ -302,23 +302,3 @@ def test_a_page_says_what_the_filter_reads() -> None:
     fields = Page.__dataclass_fields__
     names = (config.url_field, config.html_field, config.text_field, config.title_field)
     assert {*names, config.canonical_field, config.date_field, config.tag_field} <= set(fields)
-
-
-@pytest.mark.parametrize("by", ["noindex", "robots.txt", "404"])
-async def test_a_site_without_a_page_to_check(
-    web: Web, crawl: Crawl, redis_url: str, caplog: pytest.LogCaptureFixture, by: str
-) -> None:
-    """Who runs a ready spider is not told to yield items; why there are none is said once."""
-    if by == "noindex":
-        web.page("/", text=HOME, head='<meta name="robots" content="noindex">')
-    elif by == "robots.txt":
-        forbid(web, "/")
-    result = await crawled(crawl, redis_url)
-    warned = [line for line in caplog.messages if "No page was checked" in line]
-    if by == "noindex":
-        said = "1 page asks not to be indexed; SITE_META_ROBOTS_OBEY=False takes such pages, too"
-        assert warned == [f"No page was checked: {said}"]
-    else:
-        assert not warned
-        assert "No start page could be fetched" in caplog.text
-    assert not result.paths

@@ -1,0 +1,39 @@
+"""What a crawl of a site warns of, because it is hardly what was meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.spiders.test_moved_pages import HOME, Crawl, crawled, forbid
+from tests.spiders.webserver import Web
+
+
+@pytest.mark.parametrize("by", ["noindex", "robots.txt", "404"])
+async def test_a_site_without_a_page_to_check(
+    web: Web, crawl: Crawl, redis_url: str, caplog: pytest.LogCaptureFixture, by: str
+) -> None:
+    """Who runs a ready spider is not told to yield items; why there are none is said once."""
+    if by == "noindex":
+        web.page("/", text=HOME, head='<meta name="robots" content="noindex">')
+    elif by == "robots.txt":
+        forbid(web, "/")
+    result = await crawled(crawl, redis_url)
+    warned = [line for line in caplog.messages if "No page was checked" in line]
+    if by == "noindex":
+        said = "1 page asks not to be indexed; SITE_META_ROBOTS_OBEY=False takes such pages, too"
+        assert warned == [f"No page was checked: {said}"]
+    else:
+        assert not warned
+        assert "No start page could be fetched" in caplog.text
+    assert not result.paths
+
+
+@pytest.mark.parametrize(("ttl", "warned"), [("30", True), ("30d", False)])
+async def test_a_time_in_seconds_that_was_meant_in_days(
+    web: Web, crawl: Crawl, redis_url: str, caplog: pytest.LogCaptureFixture, ttl: str, warned: bool
+) -> None:
+    """It would empty the index without a word."""
+    web.page("/", text=HOME)
+    await crawled(crawl, redis_url, DEDUP_TTL=ttl)
+    said = "DEDUP_TTL is 30 seconds: pages that no crawl sees again in that time expire"
+    assert (said in caplog.text) == warned
