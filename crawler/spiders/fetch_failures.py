@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.job import job_dir
 
 from ..files import FILE_TYPES
 from ..pipelines.spared.sparing import Spared
@@ -32,6 +33,15 @@ _TALKATIVE = "scrapy.downloadermiddlewares.robotstxt"
 _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
 
 _NO_TLS = "wrong version number"
+
+_NOTHING_LEFT = (
+    "Nothing is left to fetch in this JOBDIR: the crawl there has ended. Remove it, or name "
+    "another one, to crawl again"
+)
+_NOTHING_SHARED = (
+    "Nothing was left to fetch: other processes, or an earlier crawl of that name, have requested "
+    "the URLs. To crawl again, give the crawl another name"
+)
 
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
 _MOST_TYPES = 100  # media types that are counted by name
@@ -113,10 +123,7 @@ class FetchFailures:
             logger.error("No start page could be fetched: %s", said)
             fail_at_end(self._crawler)
         elif self._was_known:
-            logger.warning(
-                "Nothing is left to fetch in this JOBDIR: the crawl there has ended. Remove it, or "
-                "name another one, to crawl again"
-            )
+            logger.warning(_NOTHING_LEFT if job_dir(self._crawler.settings) else _NOTHING_SHARED)
 
     def _count_failure(self, key: str) -> None:
         self._crawler.stats.inc_value(key)

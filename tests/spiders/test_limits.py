@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import Request
+from scrapy.dupefilters import RFPDupeFilter
 from scrapy.http import Response
 
 from crawler.dedup import ConfigError
@@ -67,6 +69,21 @@ async def test_a_crawl_that_had_ended_says_so(
     assert (len(first.items), said in caplog.text) == (2, False)
     second = await crawl(JOBDIR=str(tmp_path))
     assert (second.items, said in caplog.text) == ([], True)
+
+
+async def test_a_process_that_the_others_left_nothing_says_so(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where processes share the URLs that were seen, there is no JOBDIR to remove."""
+
+    class SharedFilter(RFPDupeFilter):
+        def request_seen(self, request: Request) -> bool:
+            return True
+
+    web.page("/")
+    assert not (await crawl(DUPEFILTER_CLASS=SharedFilter)).items
+    assert "Nothing was left to fetch: other processes" in caplog.text
+    assert "JOBDIR" not in caplog.text
 
 
 async def test_two_crawls_share_no_job(web: Web, crawl: Crawl, tmp_path: Path) -> None:
