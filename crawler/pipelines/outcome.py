@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 NOTHING_CHECKED: Final = "dedup_nothing_checked"
 _ENOUGH: Final = 100  # items without a page after which `stop` ends a crawl without any page
+_MANY: Final = 10  # new texts of one URL in a row; a page that is fetched again has few
 
 # Responses that no callback gets: robots.txt, and pages that answer with an error.
 _NO_PAGES: Final = ("robotstxt/response_count", "httperror/response_ignored_count")
@@ -88,6 +89,8 @@ class Outcome:
         self.verdicts: Counter[Kind] = Counter()
         self.missing: Counter[Missing | None] = Counter()
         self.dropped = 0
+        self._updated = ""  # the URL of the latest page with another text than before
+        self._updates = 0  # how many had the URL of the one before
         self._stops = config.on_unchecked == "stop"
         self._stop: Callable[[], None] = lambda: None
         self._fail: Callable[[], None] = lambda: None
@@ -102,6 +105,9 @@ class Outcome:
     def count_item(self, verdict: Verdict, missing: Missing | None) -> None:
         """Count an item."""
         self.verdicts[verdict.kind] += 1
+        if verdict.kind is Kind.UPDATED:
+            self._updates += verdict.url == self._updated
+            self._updated = verdict.url
         if verdict.kind is Kind.UNCHECKED:
             self.missing[missing] += 1
             enough = self.missing.total() == _ENOUGH
@@ -122,6 +128,13 @@ class Outcome:
             ", ".join(counts) or "none",
             self.dropped,
         )
+        if self._updates >= _MANY:
+            logger.warning(
+                "Many items have the URL %s, each with another text. If they are several pages, no "
+                "copies are found among them: give each a URL of its own, in the field that "
+                "DEDUP_URL_FIELD names",
+                self._updated,
+            )
         if not self.verdicts and (reason := self._describe_none()):
             logger.warning("No page was checked: %s", reason)
         for missing, number in self.missing.most_common():

@@ -948,3 +948,14 @@ async def test_summary(open_bench, caplog):
     with caplog.at_level(logging.INFO):
         await bench.pipeline.close_spider()
     assert caplog.messages[-1] == "Pages: 3 (1 unique, 2 exact), of which 2 dropped"
+
+
+@pytest.mark.parametrize("urls", [1, 12])
+async def test_many_texts_of_one_url_are_told(open_bench, caplog, urls):
+    """As of an API behind one address: no copy is found among them, and none is dropped."""
+    bench = await open_bench()
+    for number in range(12):
+        for seed in (number, number + 100):
+            await bench.process({"url": f"/{number % urls}", "text": text_of(article(seed, 60))})
+    await bench.pipeline.close_spider()
+    assert ("Many items have the URL /0, each with another text" in caplog.text) == (urls == 1)
