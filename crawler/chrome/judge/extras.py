@@ -20,11 +20,14 @@ _SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)"
 _LONGEST_SIGNATURE: Final = 160  # characters
 _SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
 _BETWEEN: Final = 3  # characters from one link of a row to the next
+# As pydoctor introduces such a list. A single member may say the same, without a colon.
+_LABEL: Final = "Inherited from"
 # As generators of manuals head what a class has from another one, which a single name follows.
 _INHERITED: Final = re.compile(
     r"(?:[\w/]+ )?(?:methods|functions|fields|properties|attributes|constants|variables|events|"
     r"signals|members|types|(?:nested )?classes(?:/interfaces)?) inherited from (?:[a-z]+ )?"
     r"[\w.:$\\]+(?: ?<.*>)?(?: \(\d+\))?|"
+    rf"{_LABEL} [\w.]+(?: \(via [\w., ]+\))?:|"
     r".*(?:から継承された(?:メソッド|フィールド|ネスト|プロパティ)|继承的(?:方法|字段|嵌套|属性)).*",
     re.IGNORECASE,
 )
@@ -146,6 +149,9 @@ def inherited(flat: Flat, text: NDArray[np.bool_], codes: Ints) -> NDArray[np.bo
     """
     found = np.zeros(len(text), bool)
     ranks, depths = _RANKS[codes[:LIMIT]], flat.depths[flat.around[:LIMIT]]
+    for at, line in enumerate(flat.texts[:LIMIT]):
+        if line.startswith(_LABEL) and line.endswith(":"):
+            ranks[at] = max(ranks[at], 1)
     for at in np.flatnonzero(ranks).tolist():
         heading = flat.texts[at]
         if found[at] or len(heading) > _LONGEST_HEADING or not _INHERITED.fullmatch(heading):
