@@ -112,8 +112,9 @@ def _cut_template(
     """Return the main text without what its site repeats; `alone` is kept without the template."""
     pairs, kept, sizes = pair_hashes(flat.texts), alone, text_lengths(flat.texts)
     of, signs = hits(pairs, kept, template), flat.signs_of_blocks
+    signs = signs & ~np.bitwise_and.reduce(signs)  # of a page's <body>, such as "aside-menu-fixed"
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
-    plain, _ = find_text_places(flat, sizes)
+    plain, inner = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
     shared, learnt = is_shared(of), getattr(template, "learnt", 0)
     if known is not None and known.any():
@@ -125,10 +126,13 @@ def _cut_template(
         if len(flat.texts) <= LIMIT:
             rest = np.flatnonzero(~known)
             likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
-    if known is not None and not (kept & ~shared).any():  # what is kept is the site's
-        other = plain & ~known & (signs & CHROME == 0)
+    only_shared = not (kept & ~shared).any()  # what is kept is the site's
+    if only_shared and (known is not None or kept.any()):
+        other = plain & ~(shared if known is None else known) & (signs & CHROME == 0)
         alike = group_kinds(flat)  # so that no threshold cuts through a list
-        other &= np.isin(alike, alike[other & (likely >= _LEAST_LIKELY)])
+        is_likely = np.isin(alike, alike[other & (likely >= _LEAST_LIKELY)])
+        # Labels and buttons are no likely text, but where a page says that its text is they are.
+        other &= is_likely if (other & ~shared & is_likely).any() else inner
         whole, kept = _join_texts(flat, alone), kept | other
     if not kept.any():  # nothing but the template is text
         known, whole, kept = None, None, alone

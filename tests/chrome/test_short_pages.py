@@ -247,6 +247,27 @@ def test_pages_that_all_have_one_title(layout: str) -> None:
         assert "qualified person" not in main.text
 
 
+@pytest.mark.parametrize("body", ["app", "app aside-menu-fixed"])
+def test_labels_and_buttons_are_text_where_a_page_says_so(body: str) -> None:
+    """Beside a box with the same sentences on all pages, though <body> is named after that box."""
+    walk = "Guided walks begin at the gate at ten, and those who want to come along may"
+    message = f"<small>Ann 1:52 PM</small><div>Guided walks begin</div><small>{walk}</small>"
+    box = f"<aside class=aside-menu>{f'<div class=message>{message}</div>' * 5}</aside>"
+    page = f"<title>Admin</title><body class='{body}'><main><div class=card>{{}}</div></main>{box}"
+    articles = [
+        f"<p>{own(word)} {own(word * 2)} {own(word * 3)}</p><p>{own(word * 4)} {own(word * 5)}"
+        for word in WORDS
+    ]
+    labels = list(zip(WORDS, WORDS[3:], WORDS[5:], strict=False))
+    form = "<div>{}</div><div><button>Show {}</button><hr><button>Set {}</button></div>"
+    forms = [form.format(*three) for three in labels]
+    found = crawl([page.format(text) for text in articles + forms])[len(articles) :]
+    for (first, second, third), main in zip(labels, found, strict=True):
+        assert main.text.startswith(f"{first}\nShow {second}\nSet {third}\n")
+        assert main.heading == first
+        assert main.own_words == 5
+
+
 def test_pages_of_one_name_whose_text_stands_below_a_note() -> None:
     """All begin with its blocks, so what comes next says that they are no versions of one."""
     page = "<title>Object</title><main><h1>Object</h1>{0}<p><b>{1}</b></p><p>{2}</p></main>"
