@@ -268,6 +268,22 @@ def test_labels_and_buttons_are_text_where_a_page_says_so(body: str) -> None:
         assert main.own_words == 5
 
 
+def test_what_a_type_has_from_traits_is_not_its_text_below_a_known_heading() -> None:
+    """As rustdoc heads it on each page, and lists all methods of an iterator."""
+    sail = "Sails for so many knots, until the wind drops or somebody takes down the {}. Read more"
+    page = """<title>{0} in harbour</title><main><h1>Struct {0}</h1><p>{1}</p>
+    <h2>Auto Implementations</h2><p>None.</p>
+    <h2>Trait Implementations<a href=#t>§</a></h2><div>{2}</div></main>"""
+    pages = []
+    for word in WORDS:
+        ropes = random.Random(word).sample(WORDS, 12)
+        methods = (f"<p>{rope.title()}. {sail.format(rope)} {own(rope)}</p>" for rope in ropes)
+        pages.append(page.format(word, own(word), "".join(methods)))
+    for word, main in zip(WORDS, crawl(pages), strict=True):
+        assert own(word) in main.text
+        assert "knots" not in main.text
+
+
 def test_pages_of_one_name_whose_text_stands_below_a_note() -> None:
     """All begin with its blocks, so what comes next says that they are no versions of one."""
     page = "<title>Object</title><main><h1>Object</h1>{0}<p><b>{1}</b></p><p>{2}</p></main>"

@@ -27,6 +27,7 @@ _INHERITED: Final = re.compile(
     r"(?:[\w/]+ )?(?:methods|functions|fields|properties|attributes|constants|variables|events|"
     r"signals|members|types|(?:nested )?classes(?:/interfaces)?) inherited from (?:[a-z]+ )?"
     r"[\w.:$\\]+(?: ?<.*>)?(?: \(\d+\))?|"
+    r"(?:(?:auto )?trait|blanket) implementations ?§?|"  # rustdoc's
     rf"{_LABEL} [\w.]+(?: \(via [\w., ]+\))?:|"
     r".*(?:から継承された(?:メソッド|フィールド|ネスト|プロパティ)|继承的(?:方法|字段|嵌套|属性)).*",
     re.IGNORECASE,

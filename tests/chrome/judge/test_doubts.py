@@ -288,13 +288,14 @@ INHERITING = [
     "<section><h3>クラスorg.harbour.Boatから継承されたメソッド</h3>{}</section>",
     "<section><h3>从类继承的方法 org.harbour.Boat</h3>{}</section>",
     "<h3>Fields inherited from interface Boat</h3>{}",
+    "<h3>Blanket Implementations<a href=#b>§</a></h3><div><h4>impl Boat for Ferry</h4>{}</div>",
     "<div><p>Inherited from <code>a.Boat</code> (via <code>Ship</code>):</p><p>{}</p></div>",
 ]
 
 
 @pytest.mark.parametrize("listed", INHERITING)
 def test_what_a_heading_says_is_inherited_is_another_pages_text(listed: str) -> None:
-    """As in manuals by Javadoc, gi-docgen and pydoctor, whose classes have no such names for it."""
+    """As in manuals by Javadoc, gi-docgen, pydoctor and rustdoc, without such class names."""
     names = f"<code>{', '.join(f'sail{number}(knots)' for number in range(60))}</code>"
     page = f"{MENU}<main><h1>Ferry</h1><p>{OWN}</p>{listed.format(names)}<h3>Rowing</h3><p>{REMARK}"
     assert "knots" not in text_of(page)
