@@ -51,6 +51,7 @@ def console(stats: dict[str, Any], **options: Any) -> tuple[Console, io.StringIO
     crawler: Any = SimpleNamespace(
         stats=SimpleNamespace(get_stats=lambda: stats),
         engine=SimpleNamespace(scheduler=[None] * 17),
+        get_extension=lambda kind: None,
         crawling=True,
         settings=Settings(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
 _POLL = 0.1  # seconds
+_STORED = "feedexport/success_count/"
 
 
-def fail_at_end(crawler: Crawler) -> None:
-    """Let ``scrapy crawl`` exit with code 1 when this crawl is over, however it ends.
+def fail_at_end(crawler: Crawler, when: Callable[[Crawler], bool] = lambda _: True) -> None:
+    """Let ``scrapy crawl`` exit with code 1 when this crawl is over, if `when` is true then.
 
     Scrapy exits with 0 after any clean close, and with 1 for a crawl without a spider. So the
     spider is removed after its last use: after the engine's call that ends the crawl, all signals,
@@ -26,7 +28,8 @@ def fail_at_end(crawler: Crawler) -> None:
     """
 
     def fail_at_exit() -> None:
-        crawler.spider = None
+        if when(crawler):
+            crawler.spider = None
 
     after_stop(crawler, fail_at_exit)
 
@@ -43,9 +46,21 @@ def fail_at_start(crawler: Crawler) -> None:
 
 
 def has_failed_feed(crawler: Crawler) -> bool:
-    """Whether a feed could not be written, as on a full disk; Scrapy counts that and goes on."""
-    counts = crawler.stats.get_stats() if crawler.stats else {}
-    return any(name.startswith("feedexport/failed_count/") for name in counts)
+    """Whether a feed of a crawl that is over could not be written, as on a full disk.
+
+    Scrapy counts the feeds that it has stored. It does not count all others: those that it could
+    not even open are tracebacks in the log.
+    """
+    exporter = crawler.get_extension(FeedExporter) if crawler.engine else None
+    if exporter is None or crawler.stats is None:
+        return False
+    due = 0
+    for slot in exporter.slots:  # the last batch of each feed
+        is_due = slot.itemcount or (slot.store_empty and slot.batch_id == 1)
+        due += slot.batch_id - 1 + bool(is_due)
+    counts = crawler.stats.get_stats()  # none at all if the project's collector drops them
+    stored = sum(int(counts[name]) for name in counts if name.startswith(_STORED))
+    return bool(counts) and stored < due
 
 
 class Stopper:

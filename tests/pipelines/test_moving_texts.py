@@ -173,12 +173,14 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
     assert not (tmp_path / "job" / "dedup.json").exists()
 
 
+@pytest.mark.parametrize("collector", ["MemoryStatsCollector", "DummyStatsCollector"])
 async def test_a_crawl_has_ended_when_its_feeds_are_written(
-    web: Web, redis_url: str, tmp_path: Path
+    web: Web, redis_url: str, tmp_path: Path, collector: str
 ) -> None:
     """If it is killed before that, the index knows of a crawl that has not ended."""
     web.page("/", text=prose(1))
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    settings["STATS_CLASS"] = f"scrapy.statscollectors.{collector}"
     crawler = make_crawler(FEEDS={tmp_path / "feed.jsonl": {"format": "jsonlines"}}, **settings)
     unended = []
     with Redis.from_url(redis_url) as client:
@@ -192,14 +194,15 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
     assert unended == [1, 0]
 
 
+@pytest.mark.parametrize("feed", ["/dev/full:jsonl", "/dev/full:json", "/dev/null/x.jsonl"])
 async def test_nor_by_one_whose_feed_could_not_be_written(
-    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, feed: str
 ) -> None:
-    """On a full disk, say: the crawl fails, and the next one brings what it has kept."""
+    """On a full disk, or in no folder: the crawl fails, and the next brings what it has kept."""
     web.page("/", text=prose(1))
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
     given = {**settings, "JOBDIR": tmp_path / "job"}
-    words = ["crawl", "site", "-a", f"url={web.url}", "-O", "/dev/full:jsonl"]
+    words = ["crawl", "site", "-a", f"url={web.url}", "-O", feed]
     words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     failed = run_scrapy(words, ROOT, os.environ)
     assert failed.returncode == 1, failed.stderr
@@ -209,9 +212,9 @@ async def test_nor_by_one_whose_feed_could_not_be_written(
     assert (tmp_path / "job" / "dedup.json").exists()
     moment = time.time
     monkeypatch.setattr(time, "time", lambda: moment() + 15)
-    feed = Feed()
-    await crawl(web, feed, DEDUP_DROP="exact,near,repeated,unchanged", **settings)
-    assert feed.tags["/"]["kind"] == "updated"
+    passed = Feed()
+    await crawl(web, passed, DEDUP_DROP="exact,near,repeated,unchanged", **settings)
+    assert passed.tags["/"]["kind"] == "updated"
 
 
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:

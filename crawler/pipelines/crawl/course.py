@@ -198,7 +198,12 @@ class Course:
 
     async def end_crawl(self) -> None:
         """End the crawl in the index, unless what it kept is missing in a feed."""
-        if self._index is not None and not self._job.has_failed_feed:
+        if self._job.has_failed_feed:
+            logger.error(
+                "A feed could not be written, see above. The index has its pages: crawl again, and "
+                "those that this crawl was the last to keep come as `updated`"
+            )
+        elif self._index is not None:
             with suppress(DedupError):
                 await self._index.end_crawl()
 

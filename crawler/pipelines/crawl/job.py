@@ -57,7 +57,6 @@ class Job:
         self._reason = ""
         self._index = ""  # its digest
         self._crawler: Crawler | None = None
-        self.has_failed_feed = False
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
@@ -73,7 +72,7 @@ class Job:
         folder = job_dir(crawler.settings)
         job = cls(Path(folder) if folder else None)
         job._crawler = crawler
-        crawler.signals.connect(job.note_feeds, signal=signals.feed_exporter_closed)
+        fail_at_end(crawler, when=has_failed_feed)
         if job.was_killed:
             job._tell_course(config.on_interrupt == "again")
             if config.on_interrupt == "again":
@@ -161,15 +160,10 @@ class Job:
         """Note why the spider was closed."""
         self._reason = reason
 
-    def note_feeds(self) -> None:
-        """Note whether all feeds are written; if one is not, the crawl fails."""
-        if self._crawler is not None and has_failed_feed(self._crawler):
-            self.has_failed_feed = True
-            logger.error(
-                "A feed could not be written, see above. The index has its pages: crawl again, and "
-                "those that this crawl was the last to keep come as `updated`"
-            )
-            fail_at_end(self._crawler)
+    @property
+    def has_failed_feed(self) -> bool:
+        """Whether the crawl is over, and a feed could not be written."""
+        return self._crawler is not None and has_failed_feed(self._crawler)
 
     def remove_mark(self) -> None:
         """Remove the mark if all feeds are written."""
