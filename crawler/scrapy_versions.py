@@ -48,6 +48,7 @@ except ImportError:  # before Scrapy 2.15
 
 
 __all__ = [
+    "SHARES_ROBOTS",
     "adapt_pipeline",
     "after_stop",
     "before_close",
@@ -61,6 +62,8 @@ __all__ = [
 ]
 
 _HAS_COROUTINES = hasattr(scrapy.crawler.Crawler, "stop_async")  # since Scrapy 2.14
+# Before, all requests that wait for a robots.txt obey it.
+SHARES_ROBOTS = not _HAS_COROUTINES
 # Newer versions end a crawl with the reason; older ones pass any exception on, with a traceback.
 _TAKES_CLOSE_SPIDER = hasattr(scrapy.crawler, "CloseSpider")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.conftest import Server
-from tests.spiders.webserver import Web
+from tests.spiders.webserver import Answer, Web
 from tests.support import kinds_of_projects
-from tests.support.forked import run_script
+from tests.support.forked import run_scrapy, run_script
 from tests.support.kinds_of_projects import PAGES
 from tests.support.projects import ROOT
 from tests.support.texts import article
@@ -111,6 +112,24 @@ def test_a_crawl_in_which_nothing_was_checked(
     alike = {"other_page": 3, "other_text": 2}.get(reason, 1)
     assert sum(setting in line for line in warnings) == alike
     assert sum(f"{PAGES} responses, and no item" in line for line in warnings) == 1
+
+
+def test_the_spider_of_this_package(web: Web, server: Server, tmp_path: Path) -> None:
+    """It fetches pages, obeys robots.txt and follows refreshes on any Scrapy, without errors."""
+    web.page("/", "/page", "/private/1", "/private/2", "/moved", text=text_of(article(1)))
+    web.page("/page", text=text_of(article(2)))
+    web.page("/moved", head='<meta http-equiv="refresh" content="0; url=/new">')
+    web.page("/new", text=text_of(article(3)))
+    web.answers["/robots.txt"] = Answer(b"User-agent: *\nDisallow: /private/\n")
+    words = ["crawl", "site", "-a", f"url={web.url}", "-O", str(tmp_path / "site.jsonl")]
+    words += ["-s", f"DEDUP_REDIS_URL={server.url}", "-s", f"DEDUP_DATA_DIR={tmp_path}"]
+    words += ["-s", "DEDUP_NAMESPACE=site", "-s", "AUTOTHROTTLE_ENABLED=False"]
+    run = run_scrapy(words, ROOT, os.environ)
+    assert run.returncode == 0, run.stderr
+    assert "ERROR" not in run.stderr
+    items = map(json.loads, (tmp_path / "site.jsonl").read_text().splitlines())
+    assert {item["url"].removeprefix(web.url) for item in items} == {"/", "/page", "/new"}
+    assert not [path for path in web.seen if path.startswith("/private/")]
 
 
 def test_the_filter_can_be_turned_off(crawls: Crawls) -> None:

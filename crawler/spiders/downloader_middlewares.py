@@ -16,6 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
 
 from ..chrome.page.encoding import decode_body, is_charset
+from ..scrapy_versions import SHARES_ROBOTS
 from .cookies import CookiesMiddleware
 from .robots import first_lines
 
@@ -35,23 +36,30 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     Of several waiting requests, Scrapy 2.19 applies it to one only. So one of them fetches it here,
     and the others read the result. At most 500 KiB of a robots.txt are read.
+
+    The arguments differ from one Scrapy to the next: methods pass on those that they do not use.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by host
 
-    async def robot_parser(self, request: Request) -> RobotParser | None:
-        """Return the rules of the host of a request, None for none."""
+    def robot_parser(self, request: Request, *others: Any) -> Any:
+        """Return the rules of the host of a request, None for none, as Scrapy's own does."""
+        if SHARES_ROBOTS:
+            return super().robot_parser(request, *others)
+        return self._take_turn(request)
+
+    async def _take_turn(self, request: Request) -> RobotParser | None:
         async with self._turns[urlparse_cached(request).netloc]:
             return await super().robot_parser(request)
 
-    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+    def _parse_robots(self, response: Response, *others: Any) -> Any:
         body = first_lines(response.body)
         if body != response.body:
             logger.warning("%s is longer than 500 KiB: the rest is not read", response.url)
             response = response.replace(body=body)
-        await super()._parse_robots(response, netloc, request)
+        return super()._parse_robots(response, *others)
 
 
 class CharsetMiddleware:
@@ -60,7 +68,7 @@ class CharsetMiddleware:
     Scrapy accepts any codec of Python, and its search for a meta refresh then raises.
     """
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(self, request: Request, response: Response, **others: Any) -> Response:
         """Return the response, with another encoding if necessary."""
         if not isinstance(response, TextResponse) or is_charset(response.encoding):
             return response
@@ -74,12 +82,14 @@ class RefreshMiddleware(MetaRefreshMiddleware):
     its beginning, so pages without the word `refresh` are passed on without that.
     """
 
-    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
+    def process_response(  # type: ignore[override]
+        self, request: Request, response: Response, **others: Any
+    ) -> Request | Response:
         """Return the request that the page leads to, or the response."""
         if isinstance(response, TextResponse) and not _may_refresh(response):
             return response
         try:
-            return super().process_response(request, response)
+            return super().process_response(request, response, **others)
         except ValueError:
             return response
 
