@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import signal
@@ -262,6 +263,19 @@ def test_what_is_no_page_is_counted_and_kept(tmp_path: Path, line: bytes) -> Non
     with open_output(str(tmp_path / "copy")) as output:
         assert copy_records(whole(path), (), output) == 2
     assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+
+def test_an_error_of_the_output_is_no_damage_of_the_input(tmp_path: Path) -> None:
+    """Arrow's errors for a network have no number, as those of damaged files: the task fails."""
+
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError("when uploading a part: NETWORK_CONNECTION")
+
+    for name in "lines.jsonl", "a.warc":
+        path = corpora.write(tmp_path / name, PAGES)
+        with pytest.raises(OSError, match="NETWORK_CONNECTION"):
+            copy_records(whole(path), {0}, outputs.Output(name, Full()))
 
 
 @pytest.mark.parametrize("size", [50, 1 << 20])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Container, Iterator, Mapping
+from typing import IO, TYPE_CHECKING
 
 from .files import Format, Piece, known_format, open_input, up_to_damage
 from .lines import json_in, split_lines
@@ -39,22 +39,34 @@ def copy_records(
     with open_input(piece, content) as stream:
         if kind is Format.PARQUET:
             return copy_rows(stream, piece.number, dropped, output.stream, copies)
-        with up_to_damage():
-            if kind is Format.WARC:
-                for place, record in warc_records(stream):
-                    if offset + place not in dropped and offset + place not in dependent:
-                        with open_whole(record) as file:
-                            shutil.copyfileobj(file, output)
-                        output.end_member()
-                        written += 1
-            else:
-                for place, line in split_lines(stream, piece):
-                    if offset + place not in dropped:
-                        if copies is not None:
-                            line = _with_size(line, copies.get(offset + place, 0) + 1)
-                        output.write(line)
-                        written += 1
+        if kind is Format.WARC:
+            for file in _kept_in_warc(stream, {*dropped, *dependent}, offset):
+                shutil.copyfileobj(file, output)
+                output.end_member()
+                written += 1
+        else:
+            for place, line in _readable_lines(stream, piece):
+                if offset + place not in dropped:
+                    if copies is not None:
+                        line = _with_size(line, copies.get(offset + place, 0) + 1)
+                    output.write(line)
+                    written += 1
     return written
+
+
+# Errors of the output are raised outside these generators: Arrow's, too, may have no number, and
+# would seem to be damage of the input.
+def _kept_in_warc(stream: IO[bytes], left_out: Container[int], offset: int) -> Iterator[IO[bytes]]:
+    with up_to_damage():
+        for place, record in warc_records(stream):
+            if offset + place not in left_out:
+                with open_whole(record) as file:
+                    yield file
+
+
+def _readable_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
+    with up_to_damage():
+        yield from split_lines(stream, piece)
 
 
 def _with_size(line: bytes, size: int) -> bytes:
