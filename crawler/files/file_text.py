@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import resource
 import sys
 from collections import Counter
@@ -29,6 +30,7 @@ UNPACKED: Final = 200_000_000  # bytes of an archive's members
 REPEATED: Final = 3
 RUNNING: Final = 0.4
 EDGE: Final = 2  # lines
+NUMBERS: Final = 8  # in a running head, as of a date, a time, and page 3 of 12
 _BLOCK_TAGS: Final = (
     "address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 "
     "header hr li main nav ol p pre section table td th title tr ul"
@@ -92,7 +94,8 @@ def read_pdf(data: bytes) -> tuple[str, str]:
 def join_pages(pages: list[list[str]]) -> str:
     """Return the lines of all pages, without those that most pages have at their top or bottom.
 
-    Digits do not count, because a running head may contain a page number.
+    Digits do not count, because a running head may contain a page number. In lines of more numbers
+    they do: these are rows of a table.
 
     >>> texts = "leaves", "stems", "roots"
     >>> pages = [["Tea today", text, f"Page {n} of 3"] for n, text in enumerate(texts, 1)]
@@ -105,6 +108,8 @@ def join_pages(pages: list[list[str]]) -> str:
         return iter({*range(min(EDGE, len(lines))), *range(max(len(lines) - EDGE, 0), len(lines))})
 
     def folded(line: str) -> str:
+        if len(re.findall(r"\d+", line)) > NUMBERS:
+            return line
         return "".join(char for char in line if not char.isdecimal()).strip()
 
     counts = Counter(name for page in pages for name in {folded(page[at]) for at in edges(page)})

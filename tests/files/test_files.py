@@ -25,6 +25,13 @@ def test_a_pdf_has_no_running_heads() -> None:
     assert read_file(make_pdf(pages[:2])).text.count("All of tea") == 2  # too few to tell
 
 
+def test_rows_of_numbers_are_no_running_heads() -> None:
+    """Otherwise two timetables would have the same text, and one of them would be dropped."""
+    times = [" ".join(f"{hour:02}:{n * 7:02}" for hour in range(6, 20)) for n in range(9)]
+    pages = [[*times[n : n + 2], LINES[0], times[n + 2], f"{n} / 9"] for n in (0, 3, 6)]
+    assert read_file(make_pdf(pages)).text.count(":") == 9 * 14
+
+
 def test_word_and_epub() -> None:
     """Paragraphs, cells of tables and parts of books come in the order in which they are read."""
     assert read_file(make_word([*LINES, "a\tb"])).text.splitlines() == [*LINES, "a", "b"]
