@@ -62,7 +62,8 @@ def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
         return max(len(re.escape(old)), len(_escape_variables(new))) <= _NGINX_LONGEST
 
     entries, left_out = _list_entries(moved, fits)
-    in_lower_case = Counter(old.lower() for old in entries)
+    # With the new URLs: /Tea that moved to /tea must not redirect that one to itself.
+    in_lower_case = Counter(url.lower() for url in {*entries, *entries.values()})
     lines, longest = [], 0
     for old, new in entries.items():
         if in_lower_case[old.lower()] > 1:

@@ -146,6 +146,14 @@ def test_the_map_of_apache_has_no_line_that_it_would_cut() -> None:
     assert (made.entries, made.left_out) == (0, 1)
 
 
+def test_a_page_that_moved_to_another_case_does_not_move_in_a_circle() -> None:
+    """nginx compares other entries ignoring case, so it would redirect /tea to itself for ever."""
+    ((old, new, _),) = nginx_entries(
+        nginx_map([page("http://o.example/Tea", "http://o.example/tea")])
+    )
+    assert (old, new) == (r'"~^http://o\.example/Tea$', '"http://o.example/tea')
+
+
 def test_one_page_is_no_pages() -> None:
     """The first line of a map says how many moved, as one would."""
     one = [page("http://o.example/", "http://n.example/")]
