@@ -62,6 +62,7 @@ async def export_index(
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError(f"another export writes {str(part)!r} now") from None
+            _see_that_it_is_new(path)  # another export may have renamed this very file meanwhile
             pages = await _write_export(index, part, Writer(file), progress)
             os.fsync(file.fileno())
             part.rename(path)

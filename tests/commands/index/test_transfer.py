@@ -343,6 +343,21 @@ def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):
     assert opened(target, everything) == before
 
 
+def test_an_export_that_another_one_finishes_meanwhile_stays(config, tmp_path, monkeypatch):
+    """Whoever waits for the lock of the file then holds that of the finished one."""
+    path = tmp_path / "x.gz"
+    monkeypatch.setattr(transfer.fcntl, "flock", lambda *_: finish())
+
+    def finish():
+        part = path.with_name("x.gz.part")
+        part.write_bytes(b"finished")
+        part.rename(path)
+
+    with pytest.raises(InputError, match="already"):
+        opened(config, lambda index: export_index(index, path))
+    assert path.read_bytes() == b"finished"
+
+
 def test_an_export_of_another_state_begins_anew(config, tmp_path, monkeypatch):
     """Blocks of an index that has changed since are not kept."""
     opened(config, fill)
