@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import re
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.store.messages import Crawl
 from crawler.offline import columns, load_chunks
 from crawler.offline.load_chunks import Batch
-from crawler.offline.records import outputs
+from crawler.offline.records import gzip_members, outputs
 from crawler.offline.records.files import (
     File,
     Format,
@@ -588,6 +589,18 @@ def _records_of(path: Path) -> list[bytes]:
         found.append(unpacker.decompress(data))
         data = unpacker.unused_data
     return found
+
+
+def test_a_line_without_end_in_a_gzip_file_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of a megabyte can unpack to a line of a gigabyte, which took all memory."""
+    monkeypatch.setattr(gzip_members, "_READ", 1000)
+    monkeypatch.setattr(gzip_members, "_MOST_HELD", 10_000)
+    content = random.Random(1).randbytes(50_000).hex().encode()
+    source = io.BytesIO(gzip.compress(content))
+    reader = gzip_members.MemberReader(source, lines=True)
+    assert reader.read(1) == content[:1]
+    assert source.tell() < len(source.getvalue()) / 2
+    assert content[1:] == reader.read()
 
 
 def test_a_member_of_many_lines_is_read_up_to_its_damage(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ class MemberReader(io.RawIOBase):
             return
         if self._unpacker is None and not self._find_member():
             return
+        known = len(self._held)
         try:
             self._held += self._unpacker.decompress(self._packed, _READ)
         except zlib.error:
@@ -80,10 +81,10 @@ class MemberReader(io.RawIOBase):
         self._packed = self._unpacker.unused_data if is_whole else self._unpacker.unconsumed_tail
         if is_whole:
             self._unpacker = None
-        if self._lines:
-            self._give(self._held.rfind(b"\n") + 1)
-        elif is_whole or len(self._held) > _MOST_HELD:
+        if len(self._held) > _MOST_HELD or (is_whole and not self._lines):
             self._give(len(self._held))
+        elif self._lines:  # what was held before is the beginning of a line
+            self._give(self._held.rfind(b"\n", known) + 1)
 
     def _find_member(self) -> bool:
         """Go to the next beginning of a member; bytes before it, except zeros, count as damage."""
