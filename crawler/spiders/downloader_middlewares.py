@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookies
@@ -14,6 +15,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
+from scrapy.utils.response import get_meta_refresh
 
 from ..chrome.page.encoding import decode_body, is_charset
 from ..scrapy_versions import SHARES_ROBOTS
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
+_SHOWN: Final = 6  # seconds from which people read a page that leads on; sites forward in up to 5
 _BEGINNING: Final = 4 * 4096 + 4  # bytes: Scrapy reads 4,096 characters, maybe behind a mark
 
 
@@ -78,9 +82,16 @@ class CharsetMiddleware:
 class RefreshMiddleware(MetaRefreshMiddleware):
     """Scrapy's middleware, but it ignores meta refreshes to invalid URLs.
 
-    It also ignores those of pages with an invalid base URL. Scrapy decodes a whole page to search
-    its beginning, so pages without the word `refresh` are passed on without that.
+    It also ignores those of pages with an invalid base URL. A page that people can read before it
+    leads on, such as a slide, is a page, unless METAREFRESH_MAXDELAY is set: its text would be in
+    no item. Scrapy decodes a whole page to search its beginning, so pages without the word
+    `refresh` are passed on without that.
     """
+
+    def __init__(self, settings: BaseSettings) -> None:
+        super().__init__(settings)
+        if not settings.getpriority("METAREFRESH_MAXDELAY"):
+            self._maxdelay = _SHOWN
 
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response, **others: Any
@@ -92,6 +103,15 @@ class RefreshMiddleware(MetaRefreshMiddleware):
             return super().process_response(request, response, **others)
         except ValueError:
             return response
+
+
+def refresh_targets(response: Response) -> Iterator[str]:
+    """Yield the URL to which a page leads by a meta refresh, if any."""
+    if isinstance(response, TextResponse) and _may_refresh(response):
+        with suppress(ValueError):  # an invalid URL
+            _, url = get_meta_refresh(response, ("noscript",))
+            if url:
+                yield url
 
 
 def _may_refresh(response: TextResponse) -> bool:

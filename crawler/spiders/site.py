@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
@@ -25,7 +26,7 @@ from ..scrapy_versions import run_in_thread
 from ..start_errors import name_setting, speak_plainly
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
-from .downloader_middlewares import added_to
+from .downloader_middlewares import added_to, refresh_targets
 from .fetch_failures import FetchFailures
 from .job_lock import JobLock
 from .links import NewLinks, encode_link
@@ -212,7 +213,8 @@ class SiteSpider(Spider):
             for link in chrome.links(document)
             if not (link.nofollow and self.obeys_tags)
         )
-        for url in self._links.resolve_links(hrefs, base_of(response, document)):
+        found = chain(hrefs, refresh_targets(response))
+        for url in self._links.resolve_links(found, base_of(response, document)):
             if self.arguments.wants_url(url):
                 yield url
 

@@ -234,6 +234,15 @@ async def test_a_page_that_loads_itself_anew_is_a_page(web: Web, crawl: Crawl) -
     assert result.paths == ["/", "/more", "/news", "/next"]
 
 
+async def test_pages_that_lead_on_after_a_while_are_pages(web: Web, crawl: Crawl) -> None:
+    """Slides led in a circle, and none was an item; nor was a page that goes on to another host."""
+    for path, target in {"/1": "/2", "/2": "/3", "/3": "/1", "/4": "http://x.invalid/"}.items():
+        web.page(path, head=f'<meta http-equiv="refresh" content="10; url={target}">')
+    web.page("/", "/1", "/4")
+    assert (await crawl()).paths == ["/", "/1", "/2", "/3", "/4"]
+    assert (await crawl(METAREFRESH_MAXDELAY=20)).paths == ["/", "/1"]
+
+
 @pytest.mark.parametrize(
     "head",
     [
