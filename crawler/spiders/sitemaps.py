@@ -6,6 +6,7 @@ A sitemap is XML, a feed, or a list of lines (sitemaps.org, "Protocol").
 from __future__ import annotations
 
 import logging
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -32,6 +33,9 @@ _MOST_INDEXES: Final = 100
 _MOST_FILES: Final = 10_000
 _MOST_URLS: Final = 1_000_000
 
+# An ampersand that a sitemap has not escaped: lxml would leave it out, with the name behind it.
+_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
+_VERBATIM: Final = (b"<![CDATA[", b"\0")  # sections in which nothing is escaped, and UTF-16
 # RSS of all versions, and Atom.
 _OF_FEEDS = etree.XPath(
     "//*[local-name() = 'item']/*[local-name() = 'link']/text()"
@@ -53,6 +57,8 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
     if text.startswith(b"http"):
         lines = map(str.strip, text.decode("utf-8", "replace").splitlines())
         return False, (line for line in lines if line.startswith("http"))
+    if not any(mark in text for mark in _VERBATIM):
+        text = _AMPERSAND.sub(b"&amp;", text)
     try:
         sitemap = Sitemap(text)
     except StopIteration:

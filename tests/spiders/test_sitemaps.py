@@ -46,6 +46,14 @@ async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl
     assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
 
 
+def test_an_ampersand_that_is_not_escaped_stays_in_its_url() -> None:
+    """Many sites write such sitemaps; the query lost the name of each further argument."""
+    sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
+    for loc in ("/?a=1&b=2", "/?a=1&amp;b=2", "<![CDATA[/?a=1&b=2]]>"):
+        _, urls = sitemaps.read_sitemap(sitemap.format(loc).encode())
+        assert list(urls) == ["/?a=1&b=2"]
+
+
 async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
     """A link to a sitemap, met before the sitemap is asked for, does not take its place.
 
