@@ -8,8 +8,9 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..dedup.parsing import function_name
 from ..dedup.private_files import make_private_folder, private_opener
 from ..dedup.store.messages import Crawl
 from ..dedup.store.parameters import seed_digest
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from .load_chunks import Chunk
 
 logger = logging.getLogger(__name__)
+
+# Settings that say what is read of a record, and are none of an index's parameters.
+_READ_BY: Final = (
+    *("url_field", "text_field", "html_field", "title_field", "canonical_field", "date_field"),
+    *("prefer", "extractor", "templates"),
+)
 
 
 class Place(NamedTuple):
@@ -37,9 +44,9 @@ class Place(NamedTuple):
 class Checkpoint:
     """The progress of a load, in a file beside the index's data until all files are loaded.
 
-    It is valid for the same files, fields and index, as long as the index knows the last page: an
-    index that was cleared is loaded from the start. A resumed load has the start time of the
-    interrupted one, so records that the latter has seen are confirmed.
+    It is valid for the same files, index and settings of pages, as long as the index knows the
+    last page: an index that was cleared is loaded from the start. A resumed load has the start time
+    of the interrupted one, so records that the latter has seen are confirmed.
     """
 
     def __init__(self, path: Path, files: Sequence[File], index: DuplicateIndex) -> None:
@@ -47,8 +54,8 @@ class Checkpoint:
         config = index.config
         # With the seed, because a later index of that name may know the page, too.
         known_by = [config.namespace, seed_digest(index.seed)]
-        fields = [config.url_field, config.text_field, config.html_field]
-        self._key = json.dumps([*known_by, *fields, *files])
+        fields = [getattr(config, name) for name in _READ_BY]
+        self._key = json.dumps([*known_by, *fields, *files], default=function_name)
         self._warned = False
 
     def read_place(self) -> Place | None:

@@ -272,7 +272,8 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     assert loaded(config, files).resumed == 0
 
     asyncio.run(begin())
-    assert loaded(replace(config, text_field="body"), files).resumed == 0  # other texts
+    for setting in {"text_field": "body"}, {"title_field": "name"}, {"templates": False}:
+        assert loaded(replace(config, **setting), files).resumed == 0  # other texts or headings
 
 
 def test_copies_of_an_interrupted_load_are_decided_again(
