@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
+_ARCHIVE: Final = b"PK\x03\x04"
+_PARTS: Final = (b"word/document.xml", b"META-INF/container.xml")  # of Word and EPUB files
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON: Final = 64 * 1024
@@ -36,6 +38,8 @@ def is_html(response: Response) -> bool:
 
 def is_document(response: Response) -> bool:
     """Whether a response is plain text, or a file whose text the filter reads."""
+    if response.body.startswith(_ARCHIVE) and not any(part in response.body for part in _PARTS):
+        return False  # such as a spreadsheet
     return is_plain_text(response) or is_file(response.body)
 
 

@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 
 from crawler.files import can_read_files
-from tests.files.made import make_epub, make_pdf, make_word
+from tests.files.made import make_epub, make_pdf, make_word, pack
 from tests.pipelines.crawls import crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -34,13 +34,17 @@ def serve(web: Web) -> None:
 
 
 async def test_site_finds_copies_in_files(web: Web, redis_url: str) -> None:
-    """One of the four is kept; what cannot be read passes unchecked."""
+    """One of the four is kept; what cannot be read passes unchecked. A spreadsheet is no page."""
     serve(web)
+    web.page("/", *TYPES, "/a.xlsx", text=prose(2, 200))
+    sheet = pack({"xl/workbook.xml": "<workbook/>"})
+    web.answers["/a.xlsx"] = Answer(sheet, {"Content-Type": "application/octet-stream"})
     stats = await crawl(web, DEDUP_REDIS_URL=redis_url)
     assert stats["dedup/unique"] == 2
     assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 3
     assert stats["dedup/files"] == 3
     assert (stats["dedup/unchecked"], stats["dedup/files/unreadable"]) == (1, 1)
+    assert stats["site/other_content_types/application/octet-stream"] == 1
 
 
 class Titles(Spider):
