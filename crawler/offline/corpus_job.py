@@ -25,6 +25,7 @@ from . import columns, copies, passages
 from .exclusion import hold_folder
 from .known import Export, read_known
 from .records.files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
+from .records.hadoop import literal_path
 from .records.outputs import remove_parts
 from .result import Result, count_pages
 from .session import make_folder, path_exists, read_text, rows_one_by_one, write_text
@@ -143,8 +144,8 @@ class Corpus:
             self._seconds[name] = monotonic() - start
             self._report(f"{name}: {self._seconds[name]:.1f} s")
             # To find the schema in the files would be one more job of Spark.
-            return self._spark.read.schema(frame.schema).parquet(path)
-        return self._spark.read.parquet(path)
+            return self._spark.read.schema(frame.schema).parquet(literal_path(path))
+        return self._spark.read.parquet(literal_path(path))
 
     def _check_settings(self) -> None:
         """Check that existing work is of this corpus and these settings."""
@@ -208,7 +209,8 @@ class Corpus:
             one = Piece(ordinals[path] << OFFSET_BITS, path, 0, sizes[path], sizes[path])
             rows.append((*one, _name_piece(one, one.end)))
         known = self._spark.createDataFrame(rows, _PIECES.rpartition(",")[0])
-        content = self._spark.read.format("binaryFile").load(paths).select("path", "content")
+        files = self._spark.read.format("binaryFile").load([*map(literal_path, paths)])
+        content = files.select("path", "content")
         joined = content.join(F.broadcast(known), "path")
         return joined.select("number", "path", "start", "end", "size", "name", "content")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -24,7 +25,7 @@ def open_hadoop(path: str, configuration: str) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         Path(folder, "core-site.xml").write_text(configuration, encoding="utf-8")
         words = [_find_java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", _class_path(folder)]
-        words += ["org.apache.hadoop.fs.FsShell", "-put", "-f", "-", path]
+        words += ["org.apache.hadoop.fs.FsShell", "-put", "-f", "-", literal_path(path)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log) as shell:
             stream = cast(IO[bytes], shell.stdin)
             try:
@@ -41,6 +42,15 @@ def open_hadoop(path: str, configuration: str) -> Iterator[IO[bytes]]:
             log.seek(0)
             said = log.read().decode("utf-8", "replace").strip()
             raise OSError(f"cannot write {path}: {said.rpartition(chr(10))[2]}")
+
+
+def literal_path(path: str) -> str:
+    r"""A path for Hadoop's shell and Spark's readers, which take paths for patterns.
+
+    >>> print(literal_path("hdfs:///results[1]"))
+    hdfs:///results\[1\]
+    """
+    return re.sub(r"[\\*?\[\]{}]", r"\\\g<0>", path)
 
 
 def _find_java() -> str:
