@@ -248,3 +248,22 @@ def test_a_shadow_tree_is_seen(tree: bool) -> None:
     assert LEAVES in found
     assert WATER in found
     assert "Buy more" not in found
+
+
+@pytest.mark.parametrize(
+    "part", ["<tr><td>{{a}}<td>", "<TD>", "<div><b>", "<template><td></template>"]
+)
+def test_a_template_ends_whatever_is_open_in_it(part: str) -> None:
+    """As in browsers: HTML leaves out the ends of rows and cells."""
+    shown = "<my-tea><template shadowrootmode=open><p>Shown at once.</p></template></my-tea>"
+    script = "<script>let a = '<template>'</script><!-- <template> --><title>The template</title>"
+    check(
+        f"<main>{shown}<template id=row>{part}</template><p>{LEAVES}</p><p>{WATER}</p></main>",
+        LEAVES,
+        WATER,
+    )
+    check(
+        f"{script}<main><p>{LEAVES}</p><template>{part}</template><p>{WATER}</p></main>",
+        LEAVES,
+        WATER,
+    )

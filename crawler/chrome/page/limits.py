@@ -22,6 +22,14 @@ _CROWDED: Final = re.compile(
 _TAG: Final = re.compile(rb"(?=(<[a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+))")
 # A lone quote is one, and so is a lone equals sign.
 _ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
+# libxml2 ignores the end of a template in which one of these is open, and takes the rest of a page
+# for the template's. HTML leaves out the ends of rows and cells.
+_MAY_STAY_OPEN: Final = re.compile(rb"<(/?)(?:div|t(?:able|body|foot|head|[dhr]))(?=[\s/>])", re.I)
+_TEMPLATE: Final = re.compile(
+    rb"<!--(?s:.)*?(?:-->|\Z)|<(script|style|textarea|title)(?=[\s/>])(?s:.)*?(?:</\1|\Z)"
+    rb"|<(?P<end>/?)template(?=[\s/>])(?P<attributes>[^>]*+)(?:>|\Z)",
+    re.I,
+)
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
@@ -46,6 +54,8 @@ def bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
         data = data.replace(b"\0", b"")
     if is_binary(data):
         return b"", data.translate(None, _UNREADABLE), False
+    if b"<template" in data or b"<TEMPLATE" in data:
+        data = _empty_templates(data)
     whole = data
     if (tags := count_bytes(data, _LESS, _LESS)) > _FREE_TAGS:
         data = data[: _too_dense(data, min(tags, MOST_TAGS))]
@@ -65,6 +75,29 @@ def is_harmless(data: bytes) -> bool:
     """Whether any parser may read a page as it is: it is text, and within all limits."""
     bounded, _, crowded = bound_page(data)
     return bounded is data and not crowded
+
+
+def _empty_templates(data: bytes) -> bytes:
+    """Return a page without the content of templates that libxml2 might not end."""
+    parts: list[bytes] = []
+    done = begin = depth = 0
+    for tag in _TEMPLATE.finditer(data):
+        if tag["end"] is None:
+            continue
+        if not tag["end"]:
+            if depth or b"shadowrootmode" not in tag["attributes"].lower():  # that is shown
+                begin = begin if depth else tag.end()
+                depth += 1
+        elif depth:
+            depth -= 1
+            if not depth and _has_open(data[begin : tag.start()]):
+                parts.append(data[done:begin])
+                done = tag.start()
+    return b"".join((*parts, data[done:])) if parts else data
+
+
+def _has_open(part: bytes) -> bool:
+    return sum(-1 if tag[1] else 1 for tag in _MAY_STAY_OPEN.finditer(part)) > 0
 
 
 def _too_dense(data: bytes, number: int) -> int:
