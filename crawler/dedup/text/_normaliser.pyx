@@ -185,7 +185,9 @@ cdef bint counts(
     cdef bint lone = last in b" .,:/"  # no letter of its line is right before it
     if rule == ALWAYS:
         return True
-    if rule == SEPARATOR and not c"0" <= last <= c"9":
+    if rule == SEPARATOR and not c"0" <= last <= c"9" and not (
+        last == SPACE and is_point(text[at], known)
+    ):
         return False  # as the dots that some write for empty lines
     after = step(text, at, 1, known, by_itself)
     before = step(text, at, -1, known, by_itself)
@@ -193,11 +195,10 @@ cdef bint counts(
     following = rule_of(text[after], known) if after >= 0 else 0
     if rule == DASH:
         if last == SPACE and previous != DASH and previous != LONG_DASH:
-            if is_digit(text, after, known):
-                return True
             if after >= 0 and is_money(text[after]):
-                if is_digit(text, step(text, after, 1, known, by_itself), known):
-                    return True
+                after = step(text, after, 1, known, by_itself)
+            if begins_number(text, after, known, by_itself):
+                return True
         return lone and is_alone(text, at, MOST_DASHES, known, by_itself)
     if rule == LONG_DASH:
         return lone and is_alone(text, at, MOST_DASHES, known, by_itself)
@@ -212,8 +213,11 @@ cdef bint counts(
             return True
         return is_among(text, at, False, known, by_itself)
     if rule == SEPARATOR:
-        if known[text[at]].letters[1] == 1 and is_digit(text, after, known):
+        if known[text[at]].letters[1] != 1 or not is_digit(text, after, known):
+            return False
+        if c"0" <= last <= c"9" or before < 0 or opens(text[before]):
             return True
+        return previous == DASH or LESS <= previous <= EQUAL
     elif rule == LESS:
         if following == EQUAL or is_before_number(text, after, known, by_itself):
             return True
@@ -376,7 +380,21 @@ cdef bint is_among(str text, Py_ssize_t at, bint numbers, Written* known, by_its
 cdef bint is_before_number(str text, Py_ssize_t after, Written* known, by_itself) except -1:
     if after >= 0 and is_space(text[after]):
         after = step(text, after, 1, known, by_itself)
-    return is_digit(text, after, known)
+    return begins_number(text, after, known, by_itself)
+
+
+cdef bint begins_number(str text, Py_ssize_t at, Written* known, by_itself) except -1:
+    if at >= 0 and is_point(text[at], known):
+        at = step(text, at, 1, known, by_itself)
+    return is_digit(text, at, known)
+
+
+cdef inline bint is_point(Py_UCS4 char, Written* known) noexcept:
+    return (
+        rule_of(char, known) == SEPARATOR
+        and known[char].letters[1] == 1
+        and known[char].letters[2] == c"."
+    )
 
 
 cdef inline bint is_same(str text, Py_ssize_t at, Py_ssize_t other, Written* known) noexcept:

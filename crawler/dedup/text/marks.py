@@ -49,6 +49,8 @@ _NUMBERS: Final = re.compile(r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,5}")
 _END: Final = '.,;:!?…”’"»)。，、；：！？」』）।؟،۔]］】'
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED_NUMBER: Final = re.compile(rf"\d{{1,3}}(?=\s|$)|[{_SUPERSCRIPTS}]{{1,3}}(?![^\W_])")
+# What an exponent follows: a letter that is a word, or a short number.
+_BASE: Final = re.compile(r"(?:(?<![^\W_])|^)(?:[^\W\d_]|\d{1,2})$")
 _DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
 # Verse numbers at the start of a line, perhaps after a chapter, and after a clause. Numbers of list
 # items, which a point or bracket follows, are kept.
@@ -200,6 +202,7 @@ def _find_raised_numbers(text: str, ends: list[int]) -> Iterator[tuple[int, int]
     """Yield the spans of raised note numbers that run through the text in order."""
     found = []
     stop = -1
+    exponents = 0
     for start in ends:
         one = _RAISED_NUMBER.match(text, start) if start >= stop else None
         if one is not None:
@@ -208,6 +211,9 @@ def _find_raised_numbers(text: str, ends: list[int]) -> Iterator[tuple[int, int]
             raised = text[start] in _SUPERSCRIPTS
             if raised or (text[start - 1] in _END and text[max(0, start - 2)].isalpha()):
                 found.append((int(one[0].translate(_DIGITS)), start, stop))
+                exponents += raised and _BASE.search(text[max(0, start - 3) : start]) is not None
+    if 2 * exponents > len(found):  # of a polynomial, of powers of ten
+        return
     for at in _longest_run([number for number, _, _ in found]):
         yield found[at][1:]
 

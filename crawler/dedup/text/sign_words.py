@@ -18,7 +18,7 @@ class Sign(IntEnum):
     signs and nothing else.
     """
 
-    SEPARATOR = 1  # within a number: 1.5, 1:5, 1/5
+    SEPARATOR = 1  # within a number: 1.5, 1:5, 1/5; a point also before one: .5
     DASH = 2  # -3
     LONG_DASH = 3
     LESS = 4  # <5, < 5, <=, a < b
@@ -48,6 +48,7 @@ _WRITTEN: Final = dict.fromkeys("−–—", "-") | {
     **dict.fromkeys("✘✖☒❌❎🗙🗴🗵🗶🗷", "✗"),
     **dict.fromkeys("⭐🌟✭✯✰🟊", "★"),
     "⚝": "☆",
+    **dict(zip("♤♡♢♧", "♠♥♦♣", strict=True)),
     "⩽": "≤",
     "⩾": "≥",
 }
@@ -64,11 +65,12 @@ _RULES: Final = (
 # Symbols that carry no meaning in prose and code, or that only some copies have.
 _NONE: Final = frozenset("_'\"`©®¦´¨¸¯℗↩↵⏎¶▶►❯›‹➤➜\ufffd\ufffc")
 # Symbols that are words everywhere, such as check marks and stars, which show the state of an item,
-# the tones of a phonetic transcription, and the pieces of chess.
-_ALWAYS: Final = frozenset("+±∓×÷¬✓✗☐★☆⯨⯪👍👎˥˦˧˨˩꜒꜓꜔꜕꜖♔♕♖♗♘♙♚♛♜♝♞♟")
+# the tones of a phonetic transcription, the pieces of chess, suits, sexes and dice.
+_ALWAYS: Final = frozenset("+±∓×÷¬✓✗☐★☆⯨⯪👍👎˥˦˧˨˩꜒꜓꜔꜕꜖♔♕♖♗♘♙♚♛♜♝♞♟♠♥♦♣♂♀⚀⚁⚂⚃⚄⚅")
 # Not quotes and brackets.
 _CATEGORIES: Final = frozenset(["Po", "Pd", "Sm", "Sc", "So"])
 _MATHEMATICS: Final = range(0x2200, 0x2300)
+_BRAILLE: Final = range(0x2801, 0x2900)  # all letters of a text
 _BLANKS: Final = "\t\r "
 _MONEY: Final = "$€£¥₹"
 # Characters of a line that are read on either side, so that time does not grow with its square.
@@ -98,6 +100,8 @@ def find_sign(char: str) -> tuple[Sign, str] | None:
         return _RULES[char], written
     category = unicodedata.category(written)
     if written in _ALWAYS or category == "Sc" or ord(written) in _MATHEMATICS:
+        return Sign.ALWAYS, written
+    if ord(written) in _BRAILLE:
         return Sign.ALWAYS, written
     if category not in _CATEGORIES:
         return None
@@ -153,13 +157,14 @@ class _Place:
             case Sign.TREND:
                 return self._is_before_number() or self._is_among_symbols()
             case Sign.DASH:
-                amount = after in _DIGITS or (after in _MONEY and self._char_at(2) in _DIGITS)
+                amount = self._begins_number(2 if after in _MONEY else 1)
                 found = amount and not _DASHES_OR_LETTER.match(before)
                 return found or self._is_alone(_MOST_DASHES)
             case Sign.LONG_DASH:
                 return self._is_alone(_MOST_DASHES)
             case Sign.SEPARATOR:
-                return before in _DIGITS and after in _DIGITS
+                is_within = before in _DIGITS or (self._begins_number(0) and before in _OPENING)
+                return is_within and after in _DIGITS
             case Sign.STAR:
                 behind = before == "*" or before in _DIGITS
                 return self._is_alone(_MOST_STARS) or (behind and self._is_among_numbers())
@@ -197,8 +202,12 @@ class _Place:
         return self._text[at] if 0 <= at < len(self._text) else "\n"
 
     def _is_before_number(self) -> bool:
-        after = self._char_at(1)
-        return (self._char_at(2) if after == " " else after) in _DIGITS
+        return self._begins_number(2 if self._char_at(1) == " " else 1)
+
+    def _begins_number(self, step: int) -> bool:
+        """Whether a number begins there, perhaps with its point: .5."""
+        char = self._char_at(step)
+        return (self._char_at(step + 1) if char in _POINTS else char) in _DIGITS
 
     def _is_alone(self, most: int) -> bool:
         """Whether the line has at most so many signs, and otherwise only blanks."""
@@ -206,7 +215,7 @@ class _Place:
         others = (before + after).translate(_NO_BLANKS)
         if len(others) >= most or any(find_sign(char) is None for char in others):
             return False
-        if "/" in (line := others + self._char_at(0)) and "*" in line:
+        if "*" in (line := others + self._char_at(0)) and not _SLASHES.isdisjoint(line):
             return False  # the beginning or the end of a comment
         # An empty line of a comment leads the next line, which has text.
         return before.strip(_BLANKS) != "" or not self._leads_next_line()
@@ -241,6 +250,9 @@ class _Place:
 
 
 _DIGITS: Final = frozenset("0123456789")
+_SLASHES: Final = frozenset("/⁄∕")
+_POINTS: Final = frozenset(".٫")
+_OPENING: Final = frozenset(" \t\n(-−–=<>")  # in front of a number
 _ARROWS: Final = frozenset("-−–=<>")
 _LETTER: Final = re.compile("[A-Za-z_]")
 _NO_BLANKS: Final = str.maketrans("", "", _BLANKS)

@@ -173,6 +173,13 @@ SIGNS = Normaliser(keep_signs=True)
         ["in C", "in C#", "in C++", "in C♭"],
         ["1. ♘f2", "1. ♗f2", "1. f2"],
         ["ma˥", "ma˩", "ma"],
+        ["A♠ K♥ 2♦", "A♥ K♠ 2♦", "A♣ K♥ 2♦", "A K 2"],
+        ["Papilio machaon ♂, Berlin", "Papilio machaon ♀, Berlin"],
+        ["You rolled ⚀ and ⚅", "You rolled ⚅ and ⚀"],
+        ["⠓⠑⠇⠇⠕ ⠺⠕⠗⠇⠙ " * 5, "⠺⠕⠗⠇⠙ ⠓⠑⠇⠇⠕ " * 5, "⠓⠑⠇⠇⠕ " * 5],
+        ["r = -.45", "r = −.54", "r = .45", "r = 45"],
+        ["(p<.05)", "(p > .05)", "(p .05)", "(p 05)"],
+        ["-$.50", "$.50"],
         ["p *", "p\n*", "p\n**", "p\n*****"],
         ["p\n0.2*", "p\n0.2**", "p\n0.2***"],
         ["a && b", "a || b", "a b"],
@@ -192,6 +199,8 @@ def test_signs_that_carry_meaning_are_told_apart(texts: list[str]) -> None:
         ("100% sure", "100 % sure"),
         ("20 °C", "20℃"),
         ("F♯ and C＃", "F# and C#"),
+        ("4♡, 5♢", "4♥ 5♦"),
+        ("See fig.5 … .\n. ...5", "See fig 5 5"),
         ("5′ 3″", "5′ 3′′"),
         ("Yes — or “no”… What? Wow!", "Yes or 'no' ... What?! Wow"),
         ("Usage# of it, see #5 & more", "Usage of it, see 5 more"),
@@ -207,6 +216,20 @@ def test_signs_that_carry_meaning_are_told_apart(texts: list[str]) -> None:
 )
 def test_signs_of_prose_make_no_difference(one: str, other: str) -> None:
     assert SIGNS(one) == SIGNS(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Integrate x² + x³ + x⁴ now", "Integrate x³ + x⁴ + x⁵ now"),
+        ("Values of 10¹, 10² and 10³ m", "Values of 10⁴, 10⁵ and 10⁶ m"),
+        ("Ions: M¹⁺ X²⁻ Z³⁺", "Ions: M²⁺ X³⁻ Z⁴⁺"),
+    ],
+)
+def test_exponents_are_no_notes(one: str, other: str) -> None:
+    marks = Normaliser(keep_signs=True, drop_marks=True)
+    assert marks(one) != marks(other)
+    assert marks("So it said¹ then,² of vitamin C,³ or C⁴") == "so it said then of vitamin c or c"
 
 
 def test_pages_that_differ_in_dates_and_counters_can_be_made_equal() -> None:
