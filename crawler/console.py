@@ -177,13 +177,14 @@ class Console:
             self.terminal.print(f"{asked} requested again: the original may have changed")
         if spared := stats.get("dedup/spared"):
             self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
-        if has_failed_feed(self.crawler):
+        has_failed = has_failed_feed(self.crawler)
+        if has_failed:
             self.terminal.print("A feed could not be written: see the errors above")
         else:
             self._print_feeds()
         if not stats.get("site/pages"):
             return  # there is nothing to ask about
-        if not self.feeds:
+        if not self.feeds and not has_failed:
             self.terminal.print("The kept pages were not written to a file: add -O pages.jsonl")
         url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy_command()
         index = _index_options(self.crawler.settings)
