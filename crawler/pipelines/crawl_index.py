@@ -20,7 +20,7 @@ from ..wording import counted
 from .crawl.course import Course
 from .failures import Failures
 from .gone import GoneAddresses
-from .reporting import LeftOut
+from .reporting import LEFT_OUT, LeftOut
 from .resetting import reset_if_asked
 from .spared.sparing import Sparing
 from .stopping import SERVER_UNAVAILABLE
@@ -92,6 +92,7 @@ class CrawlIndex:
         crawler.signals.connect(self._end_crawl, signal=signals.engine_stopped)
         self.gone.connect_signals(crawler)
         self.left_out.connect_signals(crawler)
+        crawler.signals.connect(self.course.note_gone, signal=LEFT_OUT)
         self.course.connect_signals(crawler)
         self.sparing = Sparing.of(crawler)
         if self.sparing is not None:

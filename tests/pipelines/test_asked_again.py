@@ -18,6 +18,7 @@ from crawler.dedup import Kind, Verdict
 from crawler.pipelines.crawl import doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
+from crawler.pipelines.reporting import LEFT_OUT
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -229,28 +230,39 @@ async def test_a_copy_of_a_page_that_is_replaced_is_asked_for_again(web: Web, ru
     assert feed.texts.keys() == {"/", *texts} - {"/original"}
 
 
-@pytest.mark.parametrize("is_gone", [False, True])
-async def test_a_copy_of_a_page_that_is_fetched_twice(web: Web, run: Any, is_gone: bool) -> None:
+@pytest.mark.parametrize(("then", "found"), [
+    ("new", ["updated", "updated"]),
+    ("copy", ["updated"]),
+    ("gone", ["updated"]),
+    ("left out", ["updated"]),
+])  # fmt: skip
+async def test_a_copy_of_a_page_that_is_fetched_twice(
+    web: Web, run: Any, then: str, found: list[str]
+) -> None:
     """Its text was in a page that the crawl itself had seen, and that has another now, or none."""
+    web.page("/other", text=prose(3))
     web.page("/old", text=prose(1))
     web.page("/new", text=prose(1))
+    first = ["/other", "/old", "/new"]
 
     class Twice(Other):
-        paths = ("/old", "/new")
+        paths = tuple(first)
 
         def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            if then == "left out" and web.seen == [*first, "/old"]:
+                self.crawler.signals.send_catch_log(LEFT_OUT, url=response.url)
+                return
             yield from super().parse_page(response, at)
-            if web.seen == ["/old", "/new"]:
-                web.page("/old", text=prose(2))
-                if is_gone:
+            if web.seen == first:
+                web.page("/old", text=prose(3 if then == "copy" else 2))
+                if then == "gone":
                     del web.answers["/old"]
                 yield response.request.replace(url=f"{self.url}/old", dont_filter=True)
 
     tags = Tags()
     stats = await run(tags, spider=Twice)
-    assert web.seen == ["/old", "/new", "/old", "/new"]
-    found = [item["dedup"]["kind"] for item in tags.items]
-    assert found == (["unique", "updated"] if is_gone else ["unique", "updated", "updated"])
+    assert web.seen == [*first, "/old", "/new"]
+    assert [item["dedup"]["kind"] for item in tags.items] == ["unique", "unique", *found]
     assert stats["dedup/asked_again"] == 1
 
 

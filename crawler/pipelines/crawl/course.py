@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
+_SAME_TEXT: Final = frozenset({Kind.UNCHANGED, Kind.REPEATED})
 _MOST_REPLACEABLE: Final = 1000  # kept pages that are remembered with their requests
 _MOST_COPIES: Final = 1000  # dropped copies that are remembered although their originals were seen
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
@@ -125,9 +126,9 @@ class Course:
         known, is_copy = identity(verdict.url), verdict.standing in _COPIES
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
         self.again.asked.note_decision(known, hashed, original if is_copy and original else known)
+        if verdict.kind not in _SAME_TEXT and self.again.dropped.has_seen(known):
+            self._remember_copies(known)
         if not is_copy:
-            if verdict.kind is Kind.UPDATED and self.again.dropped.has_seen(known):
-                self._remember_copies(known)
             self.again.dropped.note_kept(known)
         reason = drop_reason(verdict, self._config.drop)
         if reason is None:
@@ -158,7 +159,7 @@ class Course:
         self._copies.add(known, page)
 
     def note_gone(self, url: str) -> None:
-        """Note that a page is gone from the web, which the crawl may have kept before."""
+        """Note that a page is gone or left out, which the crawl may have kept before."""
         self._remember_copies(self._config.identity(url))
 
     def _remember_copies(self, original: str, but: int = 0) -> None:
