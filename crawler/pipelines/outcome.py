@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 NOTHING_CHECKED: Final = "dedup_nothing_checked"
 _ENOUGH: Final = 100  # items without a page after which `stop` ends a crawl without any page
-_MANY: Final = 10  # new texts of one URL in a row; a page that is fetched again has few
+_MANY: Final = 10  # new texts of the URL before; a page that is fetched again has few
 
 # Responses that no callback gets: robots.txt, and pages that answer with an error.
 _NO_PAGES: Final = ("robotstxt/response_count", "httperror/response_ignored_count")
@@ -91,6 +91,7 @@ class Outcome:
         self.dropped = 0
         self._updated = ""  # the URL of the latest page with another text than before
         self._updates = 0  # how many had the URL of the one before
+        self._shared = ""  # the latest such URL
         self._stops = config.on_unchecked == "stop"
         self._stop: Callable[[], None] = lambda: None
         self._fail: Callable[[], None] = lambda: None
@@ -106,7 +107,9 @@ class Outcome:
         """Count an item."""
         self.verdicts[verdict.kind] += 1
         if verdict.kind is Kind.UPDATED:
-            self._updates += verdict.url == self._updated
+            if verdict.url == self._updated:
+                self._updates += 1
+                self._shared = verdict.url
             self._updated = verdict.url
         if verdict.kind is Kind.UNCHECKED:
             self.missing[missing] += 1
@@ -133,7 +136,7 @@ class Outcome:
                 "Many items have the URL %s, each with another text. If they are several pages, no "
                 "copies are found among them: give each a URL of its own, in the field that "
                 "DEDUP_URL_FIELD names",
-                self._updated,
+                self._shared,
             )
         if not self.verdicts and (reason := self._describe_none()):
             logger.warning("No page was checked: %s", reason)
@@ -172,8 +175,8 @@ def _describe_no_items(crawler: Crawler) -> str:
         return f"{asked} not to be indexed; SITE_META_ROBOTS_OBEY=False takes such pages, too"
     others = sum(stats.get(name, 0) for name in _NO_PAGES)
     responses = stats.get("response_received_count", 0) - others
-    # The spider `site` says itself what it could not fetch.
-    is_site = any(name.startswith("site/") for name in stats)
+    # The spider `site` says itself what it could not fetch, but not where its items went.
+    is_site = any(name.startswith("site/") for name in stats) and not stats.get("site/pages")
     if responses <= 0 or is_site or stats.get("dedup/switched_off"):
         return ""
     return (

@@ -957,5 +957,7 @@ async def test_many_texts_of_one_url_are_told(open_bench, caplog, urls):
     for number in range(12):
         for seed in (number, number + 100):
             await bench.process({"url": f"/{number % urls}", "text": text_of(article(seed, 60))})
+    for seed in range(300, 302):
+        await bench.process({"url": "/other", "text": text_of(article(seed, 60))})
     await bench.pipeline.close_spider()
     assert ("Many items have the URL /0, each with another text" in caplog.text) == (urls == 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from scrapy.exceptions import DropItem
 
 from tests.spiders.test_moved_pages import HOME, Crawl, crawled, forbid
 from tests.spiders.webserver import Web
@@ -37,3 +40,19 @@ async def test_a_time_in_seconds_that_was_meant_in_days(
     await crawled(crawl, redis_url, DEDUP_TTL=ttl)
     said = "DEDUP_TTL is 30 seconds: pages that no crawl sees again in that time expire"
     assert (said in caplog.text) == warned
+
+
+class Dropping:
+    """A pipeline that drops all items."""
+
+    def process_item(self, item: Any) -> Any:
+        raise DropItem
+
+
+async def test_a_pipeline_before_the_filter_that_drops_all_pages(
+    web: Web, crawl: Crawl, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The spider has said nothing of it."""
+    web.page("/", text=HOME)
+    await crawled(crawl, redis_url, ITEM_PIPELINES={Dropping: 100})
+    assert "No page was checked: 1 response, and no item reached the filter" in caplog.text
