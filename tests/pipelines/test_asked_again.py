@@ -266,6 +266,35 @@ async def test_a_copy_of_a_page_that_is_fetched_twice(
     assert stats["dedup/asked_again"] == 1
 
 
+async def test_a_paused_crawl_remembers_copies_whose_originals_may_change(
+    web: Web, run: Any, tmp_path: Path
+) -> None:
+    """The page of a copy's text was seen before the pause, and has another text after it."""
+    web.page("/old", text=prose(1))
+    web.page("/new", text=prose(1))
+    web.page("/last", text=prose(3))
+
+    class Twice(Other):
+        paths = ("/old", "/new", "/last")
+
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield from super().parse_page(response, at)
+            if at == "/last":
+                request = response.request.replace(url=f"{self.url}/old", dont_filter=True)
+                yield request.replace(cb_kwargs={"at": "/old"})
+
+    paused = {
+        "JOBDIR": tmp_path / "job",
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    }
+    await run(spider=Twice, CLOSESPIDER_PAGECOUNT=2, **paused)
+    web.page("/old", text=prose(2))
+    tags = Tags()
+    stats = await run(tags, spider=Twice, **paused)
+    assert web.seen[-2:] == ["/old", "/new"]
+    assert stats["dedup/asked_again"] == 1
+
+
 def test_a_long_crawl_lists_so_many_orphans(caplog: pytest.LogCaptureFixture) -> None:
     """Those that it cannot request grow as it goes on, but not what it remembers."""
     counted: list[str] = []

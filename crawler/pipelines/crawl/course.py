@@ -194,6 +194,8 @@ class Course:
         pages, doubtful = self.again.dropped.list_pages(), self.again.doubtful.list_copies()
         goes_on = self._job.can_go_on and self._has_pending(bool(pages or doubtful))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
+            # Their originals may change after the pause, and the next process has not seen them.
+            pages = self._copies.list_copies() | pages
             self._job.save_pages(pages, doubtful, self._crawler.spider)
         await self.again.log_end(goes_on=goes_on)
 

@@ -73,6 +73,10 @@ class LatestCopies:
         if len(self._copies) > self._most:
             del self._copies[next(iter(self._copies))]
 
+    def list_copies(self) -> dict[str, Dropped]:
+        """The copies that are remembered, none of which has to be requested as it stands."""
+        return {url: page._replace(is_early=False) for url, page in self._copies.items()}
+
     def take(self, original: str) -> dict[str, Dropped]:
         """Hand over the copies of a page, by URL."""
         found = {url: page for url, page in self._copies.items() if page.original == original}
