@@ -20,22 +20,23 @@ _SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)"
 _LONGEST_SIGNATURE: Final = 160  # characters
 _SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
 _BETWEEN: Final = 3  # characters from one link of a row to the next
-# As pydoctor introduces such a list. A single member may say the same, without a colon.
-_LABEL: Final = "Inherited from"
 # As generators of manuals head what a class has from another one, which a single name follows.
 _INHERITED: Final = re.compile(
     r"(?:[\w/]+ )?(?:methods|functions|fields|properties|attributes|constants|variables|events|"
     r"signals|members|types|(?:nested )?classes(?:/interfaces)?) inherited from (?:[a-z]+ )?"
     r"[\w.:$\\]+(?: ?<.*>)?(?: \(\d+\))?|"
-    r"(?:(?:auto )?trait|blanket) implementations ?§?|"  # rustdoc's
-    rf"{_LABEL} [\w.]+(?: \(via [\w., ]+\))?:|"
+    # Rustdoc's, with its sign: a chapter about traits may have such a heading, too.
+    r"(?:(?:auto )?trait|blanket) implementations ?§|"
     r".*(?:から継承された(?:メソッド|フィールド|ネスト|プロパティ)|继承的(?:方法|字段|嵌套|属性)).*",
     re.IGNORECASE,
 )
+# As pydoctor introduces a table of them. A single member, and prose, may say the same.
+_TABLE: Final = re.compile(r"Inherited from [\w.]+(?: \(via [\w., ]+\))?:")
 _LONGEST_HEADING: Final = 160  # characters; it may have the full name of a class
 # Of each tag, the higher the more a heading of it holds; 0 for others.
 _RANKS: Final = np.zeros(len(TAGS), np.int64)
 _RANKS[[TAG_CODES[tag] for tag in ("th", "h6", "h5", "h4", "h3", "h2", "h1")]] = range(1, 8)
+_CELL: Final = TAG_CODES["td"]
 _TOP: Final = TAG_CODES["h1"]
 _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("h1", "h2", "h3")])
 
@@ -150,12 +151,14 @@ def inherited(flat: Flat, text: NDArray[np.bool_], codes: Ints) -> NDArray[np.bo
     """
     found = np.zeros(len(text), bool)
     ranks, depths = _RANKS[codes[:LIMIT]], flat.depths[flat.around[:LIMIT]]
-    for at, line in enumerate(flat.texts[:LIMIT]):
-        if line.startswith(_LABEL) and line.endswith(":"):
-            ranks[at] = max(ranks[at], 1)
+    cells = np.flatnonzero(codes[1:LIMIT] == _CELL).tolist()
+    tables = {at for at in cells if _TABLE.fullmatch(flat.texts[at])}
+    ranks[list(tables)] = 1
     for at in np.flatnonzero(ranks).tolist():
         heading = flat.texts[at]
-        if found[at] or len(heading) > _LONGEST_HEADING or not _INHERITED.fullmatch(heading):
+        if found[at] or len(heading) > _LONGEST_HEADING:
+            continue
+        if at not in tables and not _INHERITED.fullmatch(heading):
             continue
         end = int(flat.ends[flat.within[at]])
         below = slice(at + 1, end)

@@ -289,7 +289,8 @@ INHERITING = [
     "<section><h3>从类继承的方法 org.harbour.Boat</h3>{}</section>",
     "<h3>Fields inherited from interface Boat</h3>{}",
     "<h3>Blanket Implementations<a href=#b>§</a></h3><div><h4>impl Boat for Ferry</h4>{}</div>",
-    "<div><p>Inherited from <code>a.Boat</code> (via <code>Ship</code>):</p><p>{}</p></div>",
+    "<div><p>Inherited from <code>a.Boat</code> (via <code>Ship</code>):</p>"
+    "<table><tr><td>Method</td><td>{}</td></tr></table></div>",
 ]
 
 
@@ -304,7 +305,10 @@ def test_what_a_heading_says_is_inherited_is_another_pages_text(listed: str) -> 
     assert "knots" in text_of(f"{MENU}<main><h1>Ferry</h1>{listed.format(names)}")
 
 
-@pytest.mark.parametrize("heading", ["Traits inherited from parents", "Names inherited from"])
+@pytest.mark.parametrize("heading", [
+    "Traits inherited from parents", "Names inherited from", "Inherited from Father:",
+    "Trait implementations",
+])  # fmt: skip
 def test_what_people_inherit_is_text(heading: str) -> None:
-    """An article may have such a heading, too."""
+    """An article may have such a heading, too, as a chapter of the Rust Reference has."""
     assert REMARK in text_of(f"{MENU}<main><h1>Ferry</h1><p>{OWN}</p><h3>{heading}</h3><p>{REMARK}")
