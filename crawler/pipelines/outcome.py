@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 
 NOTHING_CHECKED: Final = "dedup_nothing_checked"
 _ENOUGH: Final = 100  # items without a page after which `stop` ends a crawl without any page
-_MANY: Final = 10  # new texts of the URL before; a page that is fetched again has few
+# Pages that follow one of their URL with another text; one that is fetched again has few.
+_MANY: Final = 10
 
 # Responses that no callback gets: robots.txt, and pages that answer with an error.
 _NO_PAGES: Final = ("robotstxt/response_count", "httperror/response_ignored_count")
