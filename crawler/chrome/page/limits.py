@@ -18,8 +18,8 @@ _CROWDED: Final = re.compile(
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
 # Quotes hide the end of a tag behind an equals sign only.  What comes before, such as a script, may
-# hide its beginning or not: tags within tags are found, too.
-_TAG: Final = re.compile(rb"(?=(<[a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+))")
+# hide its beginning or not: tags within tags are found, too.  With < first, a search skips to it.
+_TAG: Final = re.compile(rb"<(?=([a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+))")
 # A lone quote is one, and so is a lone equals sign.
 _ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
 # libxml2 ignores the end of a template in which one of these is open, and takes the rest of a page
@@ -130,10 +130,10 @@ def _is_crowded(data: bytes, most: int) -> bool:
     """Return whether a tag may have more than `most` attributes, which take two bytes or more."""
     seen = 0
     for found in _TAG.finditer(data):
-        tag = found[1]
-        seen += len(tag)
+        tag = found[1]  # from its name on
+        seen += 1 + len(tag)
         if seen > _MOST_WITHIN * len(data):
             return True
-        if len(tag) > 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 2), most, None)):
+        if len(tag) >= 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 1), most, None)):
             return True
     return False
