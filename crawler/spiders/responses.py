@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
 _ARCHIVE: Final = b"PK\x03\x04"
-_PARTS: Final = (b"word/document.xml", b"META-INF/container.xml")  # of Word and EPUB files
+# Of Word files, some of which have document2.xml, and of EPUB.
+_PARTS: Final = (b"word/document", b"META-INF/container.xml")
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON: Final = 64 * 1024

@@ -10,6 +10,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 
 from crawler.files import can_read_files
+from crawler.spiders.responses import is_document
 from tests.files.made import make_epub, make_pdf, make_word, pack
 from tests.pipelines.crawls import crawl, prose
 from tests.spiders.webserver import Answer, Web
@@ -67,3 +68,10 @@ async def test_any_spider_finds_copies_in_files(web: Web, redis_url: str) -> Non
     assert stats["dedup/unique"] == 1
     assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 3
     assert stats["dedup/no_page/file"] == 1
+
+
+@pytest.mark.parametrize(("part", "is_page"), [("word/document2.xml", True), ("xl/a.xml", False)])
+def test_word_names_its_main_part_as_it_likes(part: str, is_page: bool) -> None:
+    """A file from the web version of Word has another name there, and is a page all the same."""
+    body = b"PK\x03\x04" + part.encode()
+    assert is_document(Response("http://site/a", body=body)) is is_page
