@@ -87,6 +87,11 @@ class Visit:
         for event, hear in self._heard.items():
             page.on(event, hear)
 
+    def follow(self, selector: str, key: str | None = None) -> None:
+        """Click there, or press the key there, and wait for the page that this leads to."""
+        with self.page.expect_navigation():
+            self.page.press(selector, key) if key else self.page.click(selector)
+
     def leave(self) -> None:
         """Leave the page to others, as a new one."""
         self.page.goto("about:blank")

@@ -177,15 +177,15 @@ def test_decisions_are_kept_and_obeyed(browser: Browser, config: DedupConfig, si
 
     with visit(browser) as seen:
         enter(seen, site, "/decisions")
-        seen.page.click("a.lead")
+        seen.follow("a.lead")
         assert seen.page.locator("del").count() == 5
-        seen.page.click("text=Override: keep it")
+        seen.follow("text=Override: keep it")
         assert "from its next check on, this page is kept" in seen.page.inner_text("main")
         assert overrides(config) == {COPY: "keep"}
         assert run(check()) == "updated"
         seen.page.goto(site.root + "/overrides")
-        seen.page.click("main li a")
-        seen.page.click("text=Remove the override")
+        seen.follow("main li a")
+        seen.follow("text=Remove the override")
         assert "the text decides again" in seen.page.inner_text("main")
         assert overrides(config) == {}
         assert seen.complaints == []
@@ -274,7 +274,7 @@ def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path)
     said = ""
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, f"/page?url={copy}")
-        seen.page.click("text=Override: keep it")
+        seen.follow("text=Override: keep it")
         for path in (*PATHS[:8], f"/page?url={copy}", "/cluster/1"):
             seen.page.goto(site.root + path)
             said += seen.page.locator("main").text_content() or ""
@@ -346,7 +346,7 @@ def test_100_000_pages(
             assert seen.page.evaluate("() => document.querySelectorAll('*').length") < 1000
             assert not seen.overflows()
         seen.page.goto(site.root + "/decisions")
-        seen.page.click("a[rel=next]")
+        seen.follow("a[rel=next]")
         shown = seen.page.locator("main li bdi.url").first.inner_text()
         assert shown == survey.near[view.PAGE].url
         seen.page.goto(site.root + "/threshold?t=0.9")
@@ -446,7 +446,7 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
             ("two words", "too short to compare"),
         ):
             seen.page.fill("#text", words)
-            seen.page.click("text=Find the nearest")
+            seen.follow("text=Find the nearest")
             assert said in seen.page.inner_text("main")
             if said == "would be a copy":
                 assert seen.page.locator("main li bdi.url").first.inner_text() == KEPT[0][0]
@@ -548,7 +548,7 @@ def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
     """A click makes a copy the page that is kept, and the other its copy."""
     with visit(browser) as seen:
         enter(seen, site, f"/page?url={COPY}")
-        seen.page.click("text=Prefer: keep this page")
+        seen.follow("text=Prefer: keep this page")
         assert "now stands for its cluster" in seen.page.inner_text("main")
         assert seen.page.locator("text=Prefer: keep").count() == 0
         seen.page.goto(site.root + "/page?url=https://a.example/story")
@@ -564,10 +564,10 @@ def test_buttons_of_a_page_with_a_strange_address(
     fill(config, [THREE[0], (COPY + end, *THREE[1][1:])])
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, "/page?" + urlencode({"url": COPY + end}))
-        seen.page.click("text=Override: keep it")
+        seen.follow("text=Override: keep it")
         assert "from its next check on, this page is kept" in seen.page.inner_text("main")
         assert overrides(config) == {COPY + end: "keep"}
-        seen.page.click("text=Prefer: keep this page")
+        seen.follow("text=Prefer: keep this page")
         assert "now stands for its cluster" in seen.page.inner_text("main")
         assert seen.complaints == []
 
@@ -677,14 +677,14 @@ def test_search(browser: Browser, site: Served) -> None:
     with visit(browser) as seen:
         enter(seen, site)
         seen.page.fill("#q", "https://B.example/story#top")
-        seen.page.press("#q", "Enter")
+        seen.follow("#q", "Enter")
         assert "It is a copy of" in seen.page.inner_text("main")
         seen.page.fill("#q", "to print")
-        seen.page.press("#q", "Enter")
+        seen.follow("#q", "Enter")
         assert seen.page.inner_text("main li a") == "https://b.example/print"
         assert "never saw" not in seen.page.inner_text("main")  # nobody asked for a URL
         seen.page.fill("#q", "zeppelin")
-        seen.page.press("#q", "Enter")
+        seen.follow("#q", "Enter")
         assert "No copy, and no page" in seen.page.inner_text("main")
 
 
