@@ -32,7 +32,7 @@ def hostile_pages() -> dict[str, bytes]:
         "quoted attributes": b"<p " + b" ".join(b"a%d='<>'" % i for i in range(300_000))
         + b">needle",
         "attributes behind signs in quotes": b"<p " + b"".join(
-            b"a%d " % i + (b'q%d="<a>" ' % i if i % 3000 == 0 else b"") for i in range(40_000)
+            b"a%d " % i + (b'q%d="<a>" ' % i if i % 1000 == 0 else b"") for i in range(40_000)
         ) + b">needle",
         "attributes in many tags": 50
         * (b"<p " + b" ".join(b"a%d" % i for i in range(7000)) + b">x")

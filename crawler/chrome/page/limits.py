@@ -26,10 +26,11 @@ _ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
 # for the template's. HTML leaves out the ends of rows and cells.
 _MAY_STAY_OPEN: Final = re.compile(rb"<(/?)(?:div|t(?:able|body|foot|head|[dhr]))(?=[\s/>])", re.I)
 _TEMPLATE: Final = re.compile(
-    rb"<!--(?s:.)*?(?:-->|\Z)|<(script|style|textarea|title)(?=[\s/>])(?s:.)*?(?:</\1|\Z)"
+    rb"<!--(?:[^-]++|-(?!->))*+|<(script|style|textarea|title)(?=[\s/>])(?:[^<]++|<(?!/\1))*+"
     rb"|<(?P<end>/?)template(?=[\s/>])(?P<attributes>[^>]*+)(?:>|\Z)",
     re.I,
 )
+_MAY_BE_TEMPLATE: Final = re.compile(rb"<template", re.I)
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
@@ -38,8 +39,9 @@ _APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyon
 _MOST_WITHIN: Final = 2  # times what tags within tags make of a page
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
-_WINDOW: Final = 16_384
-_LESS, _AND, _EQUALS = b"<&="
+_MOST_HIDDEN: Final = 32  # ends in a row, until none is looked for
+_BEFORE_VALUE: Final = b"= \t\n\r\f\v"
+_LESS, _AND = b"<&"
 _UNREADABLE: Final = bytes(
     code for code in range(256) if not 32 <= code < 127 and code not in b"\t\n\r"
 )
@@ -54,7 +56,7 @@ def bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
         data = data.replace(b"\0", b"")
     if is_binary(data):
         return b"", data.translate(None, _UNREADABLE), False
-    if b"<template" in data or b"<TEMPLATE" in data:
+    if _MAY_BE_TEMPLATE.search(data):
         data = _empty_templates(data)
     whole = data
     if (tags := count_bytes(data, _LESS, _LESS)) > _FREE_TAGS:
@@ -66,7 +68,7 @@ def bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
     rest = whole[len(data) :]
     # In a longer page there can be more such tags, so each must have fewer.
     most = _HARMLESS * _SMALL // max(len(data), _SMALL)
-    if crowded := _may_be_crowded(data) and _is_crowded(data, most):
+    if crowded := _is_crowded(data, most):
         data = _CROWDED.sub(rb"<\1", data)
     return data, rest, crowded
 
@@ -117,23 +119,33 @@ def _find_mark(data: bytes, mark: bytes, number: int) -> int:
     return len(data) - len(data.split(mark, number)[-1]) - 1
 
 
-def _may_be_crowded(data: bytes) -> bool:
-    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
-    if len(data) > _SMALL and count_bytes(data, _EQUALS, _EQUALS) > _HARMLESS:
-        return True
-    return any(
-        data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
-    )
-
-
 def _is_crowded(data: bytes, most: int) -> bool:
     """Return whether a tag may have more than `most` attributes, which take two bytes or more."""
-    seen = 0
-    for found in _TAG.finditer(data):
-        tag = found[1]  # from its name on
-        seen += 1 + len(tag)
-        if seen > _MOST_WITHIN * len(data):
-            return True
-        if len(tag) >= 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 1), most, None)):
-            return True
+    begin = seen = 0
+    while len(data) - begin > 2 * most:
+        end = _find_end(data, begin, begin + most)
+        # Mostly less than such a tag, so that no tag is looked at.
+        for found in _TAG.finditer(data, begin, end) if end - begin > 2 * most else ():
+            tag = found[1]  # from its name on
+            seen += 1 + len(tag)
+            if seen > _MOST_WITHIN * len(data):
+                return True
+            if len(tag) >= 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 1), most, None)):
+                return True
+        begin = end + 1
     return False
+
+
+def _find_end(data: bytes, begin: int, start: int) -> int:
+    """Return where from `start` on any tag that has begun after `begin` ends, or the length.
+
+    A quote hides a > if it follows an equals sign and is the last of its kind before.
+    """
+    end = start - 1
+    for _ in range(_MOST_HIDDEN):
+        if (end := data.find(b">", end + 1)) < 0:
+            break
+        quotes = data.rfind(b'"', begin, end), data.rfind(b"'", begin, end)
+        if all(quote <= begin or data[quote - 1] not in _BEFORE_VALUE for quote in quotes):
+            return end
+    return len(data)

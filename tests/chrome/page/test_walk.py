@@ -220,6 +220,16 @@ def test_ordinary_tags_are_not_crowded() -> None:
     assert limits._is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
 
 
+@pytest.mark.parametrize("between", [1, 100, 1000, 10**6])
+@pytest.mark.parametrize("sign", [b">", b"a>b", b"/>", b"><p>"])
+def test_signs_in_quotes_hide_no_attributes(between: int, sign: bytes) -> None:
+    """However often a value has the end of a tag in it, so many attributes are too many."""
+    many = b" ".join(
+        b"a%d" % i + (b"='%b'" % sign if i % between == 0 else b"") for i in range(20_000)
+    )
+    assert limits.bound_page(b"<p>text<p " + many + b">more")[2]
+
+
 @given(st.binary(max_size=20), st.integers(0, 300), st.integers(0, 255), st.integers(0, 255))
 def test_frequent_characters_are_counted(page: bytes, times: int, one: int, other: int) -> None:
     """However many there are of them, and however many side by side."""
