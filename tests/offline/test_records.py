@@ -447,6 +447,22 @@ def test_parquet_columns_of_other_types_are_refused(
         find_local_files([str(path)], DedupConfig())
 
 
+def test_two_columns_of_one_name_are_refused_if_they_are_read(tmp_path: Path) -> None:
+    """Nobody knows which of them is the text; others may have what names they like."""
+    path = tmp_path / "a.parquet"
+    cells = pa.array(["a"])
+    table = pa.Table.from_arrays([cells] * 4, ["url", "text", "tag", "tag"])
+    parquet.write_table(table, path)
+    find_local_files([str(path)], DedupConfig())
+    assert [one.text for one in found_in(path)] == ["a"]
+    parquet.write_table(table.rename_columns(["url", "text", "tag", "text"]), path)
+    with pytest.raises(InputError, match=r"a\.parquet' has more than one column 'text': rename"):
+        find_local_files([str(path)], DedupConfig())
+    assert [one.fault for one in found_in(path)] == [
+        "it has more than one column 'text': rename all but one"
+    ]
+
+
 def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
     """Made here: the first array that is made of a list imports pandas, whoever collects tests."""
     path = tmp_path / "a.parquet"

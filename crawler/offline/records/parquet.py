@@ -37,6 +37,7 @@ def refuse_columns(path: str, config: DedupConfig) -> None:
     except DAMAGED:
         return
     pages = {config.text_field: "DEDUP_TEXT_FIELD", config.html_field: "DEDUP_HTML_FIELD"}
+    _refuse_repeated(repr(path), schema.names, {*pages, config.url_field, config.date_field})
     found = [name for name in pages if name in schema.names]
     if not found:
         raise InputError(
@@ -59,6 +60,12 @@ def refuse_columns(path: str, config: DedupConfig) -> None:
             _refuse_column(path, schema, date, "DEDUP_DATE_FIELD", "dates or texts")
 
 
+def _refuse_repeated(file: str, names: list[str], wanted: Set[str]) -> None:
+    for name in names:
+        if name in wanted and names.count(name) > 1:
+            raise InputError(f"{file} has more than one column {name!r}: rename all but one")
+
+
 def _is_text(kind: Any) -> bool:
     """Whether a column of this type may hold texts, also as bytes or in a dictionary."""
     if import_extra("pyarrow.types").is_dictionary(kind):
@@ -78,10 +85,11 @@ def rows_in(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield number and content of each row, with the columns that the file has of these.
 
-    Raises :class:`InputError` for a file without `wanted` columns.
+    Raises :class:`InputError` for a file without `wanted` columns, or with two of one name.
     """
     file = import_extra("pyarrow.parquet").ParquetFile(stream)
     columns = [name for name in file.schema_arrow.names if name in wanted | more]
+    _refuse_repeated("it", columns, wanted | more)
     if wanted.isdisjoint(columns):
         raise InputError(
             f"it has none of the columns {', '.join(sorted(wanted))}, which DEDUP_URL_FIELD, "
