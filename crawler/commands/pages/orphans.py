@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table, progress_reporter
+from ..output import make_printable, print_json, print_table, progress_reporter
 from ..subcommands import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json([one.to_dict() for one in found])
     elif options.urls:
         for one in found:
-            print(one.url)
+            print(make_printable(one.url))
     elif found:
         rows = [
             [one.url, one.since.isoformat(sep=" ", timespec="minutes"), one.original or "unknown"]

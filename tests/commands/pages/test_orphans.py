@@ -29,3 +29,19 @@ def test_orphans_command(dedup, fill, redis_url):
     found = json.loads(dedup("orphans", "--json")[1])
     assert [one["original"] for one in found] == ["http://a/"] * 2
     assert dedup("orphans")[1].splitlines()[0].split("\t") == ["page", "since", "it was a copy of"]
+
+
+def test_urls_take_one_line_each_and_do_nothing_to_a_terminal(dedup, redis_url):
+    """A URL that is stored as it came, with whatever is in it, is no second line and no command."""
+    urls = ["http://a/", "http://a/\x1b[31m\nhttp://b/\u202e"]
+
+    async def go() -> None:
+        config = DedupConfig(redis_url=redis_url, canonical_urls=False)
+        async with DuplicateIndex.open(config) as index:
+            for url in urls:
+                await index.check(url, text(article(1)))
+            await index.gone(urls[0])
+
+    asyncio.run(go())
+    _, out, _ = dedup("orphans", "--urls", "-s", "DEDUP_CANONICAL_URLS=0")
+    assert out == "http://a/\\x1b[31m\\nhttp://b/\\u202e\n"
