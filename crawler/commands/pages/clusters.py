@@ -93,8 +93,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ..documents import is_web_address
 
     source = options.file
-    is_cluster = source is not None and source != "-" and not Path(source).exists()
-    is_cluster = is_cluster and (is_cluster_number(source) or is_web_address(source))
+    is_cluster = source is not None and (
+        is_web_address(source) or (is_cluster_number(source) and not Path(source).exists())
+    )
     if source is None or is_cluster:
         for name in ("threshold", "id_field", "text_field", "html_field", "pairs", "exact"):
             if getattr(options, name):

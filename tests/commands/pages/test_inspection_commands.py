@@ -41,6 +41,14 @@ def test_cluster_command(dedup, fill):
     assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
 
 
+def test_a_page_with_a_url_longer_than_a_path(dedup, fill):
+    """A URL is never looked for among the files, whose names cannot be as long."""
+    url = f"http://a.example/{'x' * 6000}"
+    fill([(url, text(article(1))), ("http://b.example/1", text(article(1)))])
+    code, out, err = dedup("clusters", url, "--json")
+    assert (code, json.loads(out)["size"], err) == (Exit.FOUND, 2, "")
+
+
 def test_copies_command(dedup, fill):
     """Kept pages come with the number of their copies and all URLs, by size, or one of them."""
     assert dedup("copies")[0] == Exit.NOTHING
