@@ -32,8 +32,13 @@ _WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
 def print_notice(text: str) -> None:
-    """Print a message on standard error, apart from the result."""
-    print(f"scrapy dedup: {make_printable(text)}", file=sys.stderr)
+    """Print a message on standard error, apart from the result.
+
+    If nobody reads it there, neither the result nor the exit code is another.
+    """
+    if sys.stderr is not None:  # closed: print would take standard output instead
+        with suppress(OSError):
+            print(f"scrapy dedup: {make_printable(text)}", file=sys.stderr)
 
 
 def is_terminal() -> bool:

@@ -131,6 +131,19 @@ def test_closed_output(filled: DedupConfig) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "code", "output"),
+    [
+        ("run show http://nowhere/ --json 2>&-", 1, "null\n"),
+        ("run stats -s DEDUP_THRESHOLD=2 2>/dev/full", 2, ""),
+    ],
+)
+def test_messages_that_nobody_reads(filled: DedupConfig, line: str, code: int, output: str) -> None:
+    """They come into no result, and change no exit code."""
+    done = shell(line, filled)
+    assert (done.returncode, done.stdout) == (code, output)
+
+
+@pytest.mark.parametrize(
     ("command", "library"), [("report", "jinja2"), ("serve", "uvicorn"), ("serve", "starlette")]
 )
 def test_without_the_extra(
@@ -157,6 +170,14 @@ def test_tokens_that_cannot_be(dedup: Run, token: str) -> None:
     code, _, errors = dedup("serve", "--token", token)
     assert code == 2
     assert "8 or more" in errors
+
+
+def test_a_host_that_cannot_be(dedup: Run) -> None:
+    """A name with an empty part beside letters beyond ASCII is one line, not a traceback."""
+    host = "ä..example"
+    code, out, err = dedup("serve", "--host", host)
+    assert (code, out) == (2, "")
+    assert f"cannot listen on {host}, port 0: " in err
 
 
 def test_a_host_without_a_name(dedup: Run) -> None:

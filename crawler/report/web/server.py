@@ -42,8 +42,9 @@ async def serve(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-        except OSError as error:
-            raise InputError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+        except (OSError, TypeError) as error:  # TypeError: no host has that name
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot listen on {host}, port {port}: {reason}") from None
         config = uvicorn.Config(
             make_app(index, token=token, host=host),
             http=_Impatient,
