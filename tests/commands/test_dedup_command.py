@@ -305,8 +305,10 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
         (["clusters", "7", "--csv", "x.csv"], "--csv lists several clusters"),
         (["clusters", "7", "--story", ".5"], "name nothing else"),
         (["where", "http://a/", "--to", "a"], "--to is for the list"),
-        (["override", "http://a/", "keep", "--fetch"], "--text and --fetch are for prefer"),
-        (["show", "http://a/", "--fetch"], "--text and --fetch are for --why"),
+        (["override", "http://a/", "keep", "--fetch"], "--scope and --fetch are for prefer"),
+        (["override", "http://a/", "keep", "--scope", "s"], "--scope and --fetch are for prefer"),
+        (["show", "http://a/", "--fetch"], "--scope and --fetch are for --why"),
+        (["show", "http://a/", "--scope", "s"], "--scope and --fetch are for --why"),
     ],
 )
 def test_options_of_another_question(dedup, words, message):

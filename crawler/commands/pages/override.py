@@ -57,8 +57,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         raise InputError(f"name a page and {', '.join(_DECISIONS)}, or --list alone")
     if options.decision == "prefer":
         return prefer_page(options, settings)
-    if options.text is not None or options.fetch:
-        raise InputError("--text and --fetch are for prefer")
+    if options.text is not None or options.fetch or options.scope is not None:
+        raise InputError("--text, --scope and --fetch are for prefer")
 
     async def decide(index: DuplicateIndex) -> dict[str, str]:
         if options.list:

@@ -41,8 +41,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     if options.why:
         return explain_page(options, settings)
-    if options.text is not None or options.fetch:
-        raise InputError("--text and --fetch are for --why")
+    if options.text is not None or options.fetch or options.scope is not None:
+        raise InputError("--text, --scope and --fetch are for --why")
     record = ask_index(settings, lambda index: index.show(options.url))
     if options.json:
         print_json(record.to_dict() if record else None)
