@@ -132,7 +132,13 @@ def _of_spiders(settings: Mapping[str, Any]) -> Iterator[Finding]:
 
     from ...scrapy_versions import ignores_start_requests
 
-    loader = SpiderLoader.from_settings(settings)  # type: ignore[arg-type]
+    try:
+        loader = SpiderLoader.from_settings(settings)  # type: ignore[arg-type]
+    except Exception as error:  # as above
+        yield Finding(
+            "spiders", f"cannot be loaded: {error or type(error).__name__}", "correct their module"
+        )
+        return
     silent = [name for name in loader.list() if ignores_start_requests(loader.load(name))]
     if silent:
         yield Finding(

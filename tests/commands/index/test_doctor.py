@@ -95,3 +95,13 @@ def test_spiders_that_this_scrapy_does_not_start(monkeypatch: pytest.MonkeyPatch
     (found,) = doctor._of_spiders(Settings())
     assert found.what == "spiders old"
     assert "async def start(self)" in found.remedy
+
+
+def test_a_spider_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one of the things that are shown, and hides no other."""
+    (tmp_path / "broken_spiders.py").write_text("import no_such_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    (found,) = doctor._of_spiders(Settings({"SPIDER_MODULES": ["broken_spiders"]}))
+    assert found.what == "spiders"
+    assert "no_such_module" in found.found
+    assert found.remedy
