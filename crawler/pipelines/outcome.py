@@ -141,7 +141,8 @@ class Outcome:
             )
         if not self.verdicts and (reason := self._describe_none()):
             logger.warning("No page was checked: %s", reason)
-        for missing, number in self.missing.most_common():
+        # If nothing was checked, the warning below has the first.
+        for missing, number in self.missing.most_common()[self.is_nothing_checked :]:
             if missing is not None:
                 logger.info(
                     "%s unchecked: items that %s. To have them checked, %s",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
 from scrapy.exceptions import DropItem
 
+from crawler.dedup import DedupConfig, Kind, Verdict
+from crawler.pipelines.item_pages.item_page import Missing
+from crawler.pipelines.outcome import Outcome
 from tests.spiders.test_moved_pages import HOME, Crawl, crawled, forbid
 from tests.spiders.webserver import Web
 
@@ -56,3 +60,15 @@ async def test_a_pipeline_before_the_filter_that_drops_all_pages(
     web.page("/", text=HOME)
     await crawled(crawl, redis_url, ITEM_PIPELINES={Dropping: 100})
     assert "No page was checked: 1 response, and no item reached the filter" in caplog.text
+
+
+def test_why_nothing_was_checked_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    """The warning has the most frequent reason, and the lines above it the others."""
+    caplog.set_level(logging.INFO)
+    outcome = Outcome(DedupConfig())
+    for missing in (Missing.URL, Missing.FIELDS, Missing.URL):
+        outcome.count_item(Verdict(Kind.UNCHECKED, "http://a/"), missing)
+    outcome.log_outcome()
+    (other,) = (line for line in caplog.messages if "unchecked: items that" in line)
+    assert "have no HTML and no text" in other
+    assert caplog.text.count("have no URL") == 1
