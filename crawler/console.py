@@ -174,7 +174,8 @@ class Console:
         self.terminal.print(table)
         if again := stats.get("dedup/asked_again"):
             asked = counted(again, "dropped page was", "dropped pages were")
-            self.terminal.print(f"{asked} requested again: the original may have changed")
+            why = "the original has changed or is gone, or the site is better known by now"
+            self.terminal.print(f"{asked} requested again: {why}", soft_wrap=True)
         if spared := stats.get("dedup/spared"):
             self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
         has_failed = has_failed_feed(self.crawler)

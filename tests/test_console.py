@@ -124,6 +124,16 @@ def test_spared_requests_are_told() -> None:
     ) in text.getvalue()
 
 
+def test_pages_that_were_requested_again_are_told() -> None:
+    """In a first crawl no original has changed: more is known of the site than before."""
+    reporter, text = console(STATS | {"dedup/asked_again": 1})
+    reporter.show_table()
+    assert (
+        "1 dropped page was requested again: the original has changed or is gone, or the site is "
+        "better known by now\n"
+    ) in text.getvalue()
+
+
 def test_little_that_was_spared_is_not_nothing() -> None:
     """Bytes are told in a unit that fits them."""
     reporter, text = console(STATS | {"dedup/spared": 1, "dedup/spared_bytes": 25_184})
