@@ -266,7 +266,7 @@ def options(value: Any) -> Mapping[str, Any]:
 
 
 def _some_of(what: str, known: Sequence[str], value: Any) -> frozenset[str]:
-    with _expecting(f"{what} out of {', '.join(known)}, or none: ''"):
+    with _expecting(f"{what} out of {', '.join(known)}, or '' for none"):
         words = value.split(",") if isinstance(value, str) else list(value)
         names = {str(word).strip() for word in words} - {""}
         if not names <= set(known):

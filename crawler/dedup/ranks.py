@@ -92,7 +92,7 @@ def parse_order(value: Any) -> tuple[str, ...]:
         raise ValueError("expects a list or a text with commas, for the order counts")
     words = value.split(",") if isinstance(value, str) else value
     if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
-        raise ValueError("expects criteria, in a list or a text with commas, or none: ''")
+        raise ValueError("expects criteria, in a list or a text with commas, or '' for none")
     order = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
     for word in order:
         _check_word(word)

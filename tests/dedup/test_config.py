@@ -102,11 +102,11 @@ def test_an_error_says_what_is_expected(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("DROP", None, "verdicts out of unique, exact, near, .*, or none: '', not None"),
-        ("IGNORE", 3, "words out of accents, case, .*, or none: '', not 3"),
+        ("DROP", None, "verdicts out of unique, exact, near, .*, or '' for none, not None"),
+        ("IGNORE", 3, "words out of accents, case, .*, or '' for none, not 3"),
         ("TTL", [30], "seconds, at least 1, or text such as 12h"),
-        ("PREFER", None, "criteria, in a list or a text with commas, or none: '', not None"),
-        ("PREFER", [1], "criteria, in a list or a text with commas, or none: ''"),
+        ("PREFER", None, "criteria, in a list or a text with commas, or '' for none, not None"),
+        ("PREFER", [1], "criteria, in a list or a text with commas, or '' for none"),
         ("EXTRACTOR", 5, "a function, or its import path, not 5"),
         ("SEGMENT", [], r"a function, or its import path, not \[\]"),
         ("TAG_FIELD", [], r"text, not \[\]"),
