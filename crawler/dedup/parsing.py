@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, field
 from pathlib import Path
@@ -72,28 +72,36 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
         if not isinstance(key, str) or not key.upper().startswith(PREFIX[:-1]):
             continue
         if key not in names:
-            own = key.startswith(PREFIX)
-            close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
-            if not own and not close:  # a setting of another package
-                continue
-            whole = f"{key.upper()}_FIELD"
-            meant = whole if whole in names else _meant(key)
-            best = (meant if own else None) or next(iter(close), None)
+            if key.startswith(PREFIX):
+                best = _find_meant(key.upper(), names)
+            elif (best := _find_close(key.upper(), names, 0.9)) is None:
+                continue  # a setting of another package
             hint = f"did you mean {best}?" if best else f"known: {', '.join(names)}"
             raise ConfigError(f"{key} is not a setting; {hint}")
         values[names[key]] = settings[key]
     return values
 
 
-def _meant(key: str) -> str | None:
-    """The setting that other tools name with one of the words in `key`.
+def _find_meant(key: str, names: Collection[str]) -> str | None:
+    """The setting that is written almost so, or has a word of it for its name, or for its meaning.
 
-    >>> _meant("DEDUP_SIMILARITY"), _meant("DEDUP_MIN_JACCARD"), _meant("DEDUP_THRESHOLDS")
-    ('DEDUP_THRESHOLD', 'DEDUP_THRESHOLD', None)
+    >>> names = ["DEDUP_THRESHOLD", "DEDUP_TTL", "DEDUP_NAMESPACE"]
+    >>> _find_meant("DEDUP_MIN_JACCARD", names), _find_meant("DEDUP_INDEX_TTL", names)
+    ('DEDUP_THRESHOLD', 'DEDUP_TTL')
     """
-    words = set(key.upper().split("_")[1:])
-    found = (PREFIX + name for name, others in _MEANT.items() if words & set(others.split()))
-    return next(found, None)
+    words = key.split("_")[1:]
+    guesses: list[str | None] = [
+        f"{key}_FIELD",
+        _find_close(key, names, 0.9),
+        *(PREFIX + word for word in reversed(words)),  # the last is what the others describe
+        *(PREFIX + name for name, others in _MEANT.items() if {*words} & {*others.split()}),
+        _find_close(key, names, 0.6),
+    ]
+    return next((guess for guess in guesses if guess and guess in names), None)
+
+
+def _find_close(key: str, names: Collection[str], least: float) -> str | None:
+    return next(iter(difflib.get_close_matches(key, names, 1, least)), None)
 
 
 def function_name(function: Callable[..., Any]) -> str:

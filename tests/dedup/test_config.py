@@ -168,6 +168,23 @@ def test_a_misspelt_setting_is_refused() -> None:
     DedupConfig.from_settings({"DEDUPLICATION_LEVEL": "the setting of another package"})
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("INDEX_TTL", "TTL"),
+        ("SERVER_TIMEOUT", "TIMEOUT"),
+        ("SIGNATURE_METHOD", "METHOD"),
+        ("ON_UNCHECK", "ON_UNCHECKED"),
+        ("SERVER_URL", "REDIS_URL"),
+        ("NGRAM_UNIT", "SHINGLE_SIZE"),
+    ],
+)
+def test_a_setting_that_is_named_counts_more_than_words_beside_it(name: str, meant: str) -> None:
+    """What other tools call a thing is only a guess if no word is a setting of this package."""
+    with pytest.raises(ConfigError, match=f"did you mean DEDUP_{meant}\\?"):
+        DedupConfig.from_settings({f"DEDUP_{name}": "1"})
+
+
 def test_every_setting_is_documented() -> None:
     """Each field has a sentence for the settings reference."""
     for item in fields(DedupConfig):
