@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted, left_unchecked
-from ..output import print_json, print_notice, print_table
+from ..output import format_similarity, print_json, print_notice, print_table
 from ..subcommands import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ def _print_verdicts(verdicts: list[Verdict], gone: int, *, as_json: bool) -> Non
         return
     copies = [verdict for verdict in verdicts if verdict.duplicate_of is not None]
     if copies:
-        rows = [[v.url, str(v.standing), v.duplicate_of, v.similarity] for v in copies]
+        rows = [
+            [v.url, str(v.standing), v.duplicate_of, format_similarity(v.similarity)]
+            for v in copies
+        ]
         print_table("Copies that passed", ["url", "kind", "duplicate of", "similarity"], rows)
     print(
         f"{counted(len(verdicts), 'page')} checked, {len(copies)} of them "

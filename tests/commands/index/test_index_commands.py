@@ -175,6 +175,22 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
     assert (code, len(json.loads(out))) == (Exit.FOUND, 8)
 
 
+def test_a_replay_shows_similarities_as_other_commands_do(dedup, fill, redis_url, tmp_path):
+    """Rounded down, with four digits."""
+    fill([("http://a/", text(article(1)))])
+
+    async def keep() -> None:
+        config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+        async with DuplicateIndex.open(config, spool=True) as index:
+            page = index.fingerprint(text(changed(article(1), 2)))
+            index._exchange.keep([request_of(index.config, "http://b/", page)])
+
+    asyncio.run(keep())
+    shown = dedup("replay")[1].splitlines()[1].split("\t")[3]
+    facts = dict(line.split("\t") for line in dedup("show", "http://b/")[1].splitlines() if line)
+    assert shown == facts["similarity"]
+
+
 def test_a_replay_passes_over_lines_that_no_index_can_take(dedup, fill, redis_url, tmp_path):
     """They stay for a person to see, what stands behind them is checked, the index stays sound."""
     fill([("http://a/", text(article(1)))])
