@@ -494,6 +494,7 @@ def test_find_for_programs(config: DedupConfig) -> None:
         for wrong, said in [
             ("threshold=80", "threshold expects a number above 0 and up to 1, not '80'"),
             ("limit=x", "limit expects a whole number from 1"),
+            ("copies=no", "copies expects a whole number from 0 to 1, not 'no'"),
             ("treshold=.5", "There is no 'treshold'; known: copies, limit, scope, threshold, url"),
         ]:
             answer = ask(f"/find?{wrong}", words)

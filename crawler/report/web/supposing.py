@@ -128,7 +128,7 @@ class Supposing:
             text,
             limit=_read_argument(request, "limit", _LIMIT, integer(1, 10**9)),
             threshold=_read_argument(request, "threshold", self._least, number(0, 1)),
-            copies=request.query_params.get("copies") != "0",
+            copies=_read_argument(request, "copies", 1, integer(0, 1)) == 1,
             url=request.query_params.get("url", ""),
             scope=request.query_params.get("scope"),
         )
