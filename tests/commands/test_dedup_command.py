@@ -248,6 +248,20 @@ def test_settings_are_listed(dedup):
     assert all(row["doc"] for row in found.values())
 
 
+def test_meanings_of_settings_have_room(dedup, monkeypatch):
+    """In a terminal of 80 columns they take a third: a default stands only beside what differs."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    _, out, _ = dedup("settings", "-s", "DEDUP_THRESHOLD=0.7", "-s", "DEDUP_TTL=90")
+    rows = [line.split("│")[1:-1] for line in out.splitlines() if line.startswith("│")]
+    assert len(rows[0][-1]) >= 27
+    values = {row[0].strip(): row[1].strip() for row in rows}
+    assert values["DEDUP_THRESHOLD"] == "0.7 (default: 0.8)"
+    assert values["DEDUP_TTL"] == "90.0 (default: unset)"
+    assert values["DEDUP_NUM_HASHES"] == "0"
+
+
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_secrets_are_not_listed(dedup, form):
     """Whoever shows others the list gives away neither the password nor a secret seed."""

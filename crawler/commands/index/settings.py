@@ -1,4 +1,7 @@
-"""Lists every setting of the filter: its value in this project, its default and its meaning."""
+"""Lists every setting of the filter: its value in this project, its default and its meaning.
+
+A terminal shows the default only where the value is another, so that the meaning has room.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from ..output import print_json, print_table
+from ..output import is_terminal, print_json, print_table
 from ..subcommands import Exit
 
 # The reference's sections, each with the names of its settings without "DEDUP_". A last section has
@@ -59,6 +62,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json({name: {"value": v, "default": d, "doc": doc} for name, v, d, doc in rows})
     elif options.markdown:
         _print_reference({name: (default, doc) for name, _, default, doc in rows})
+    elif is_terminal():
+        shown = [(name, _show_value(value, default), doc) for name, value, default, doc in rows]
+        print_table("", ["setting", "value", "meaning"], shown)
     else:
         print_table("", ["setting", "value", "default", "meaning"], rows)
     return Exit.FOUND
@@ -83,6 +89,12 @@ def _print_reference(settings: dict[str, tuple[Any, str]]) -> None:
             print(f'| <a id="{name.lower()}"></a>`{name}` | {shown} | {doc} |')
         if names:
             print()
+
+
+def _show_value(value: Any, default: Any) -> str:
+    if value == default:
+        return str(value)
+    return f"{value} (default: {'unset' if default == '' else default})"
 
 
 def _mask_value(value: str | int | None) -> str:
