@@ -146,9 +146,15 @@ def explain_nothing(message: str) -> Exit:
     return Exit.NOTHING
 
 
-def nothing_yet(namespace: str) -> Exit:
+def nothing_yet(settings: Mapping[str, Any]) -> Exit:
     """Print on standard error that an index has no pages, or does not exist."""
-    return explain_nothing(f"nothing yet in the index {namespace!r}; crawl first")
+    from ..dedup.store.statistics import read_time
+    from ..dedup.verdict import plain
+
+    counters = ask_index(settings, lambda index: index.store.read_counters())
+    crawled = read_time({name: int(n) for name, n in counters["state"].items()}, "crawled")
+    what = f"the log of its last crawl, {plain(crawled)}, says why" if crawled else "crawl first"
+    return explain_nothing(f"nothing yet in the index {index_config(settings).namespace!r}; {what}")
 
 
 async def has_pages(index: DuplicateIndex) -> bool:
@@ -159,7 +165,7 @@ async def has_pages(index: DuplicateIndex) -> bool:
 def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
     """Print on standard error why nothing was found: `message`, unless the index has no pages."""
     if not ask_index(settings, has_pages):
-        return nothing_yet(index_config(settings).namespace)
+        return nothing_yet(settings)
     return explain_nothing(message)
 
 

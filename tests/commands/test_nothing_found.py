@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 
 from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.support.texts import article, text
 
 URL = "http://a.example/1"
@@ -50,6 +54,23 @@ def test_a_name_of_no_index_is_said(dedup, fill, words, tmp_path):
         or (words[0] == "tune" and "in the index" not in out)
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [["stats"], ["top"], ["verify"]], ids=" ".join)
+def test_a_crawl_without_pages_is_said(dedup, redis_url, words):
+    """Whoever has crawled is not told to crawl first."""
+
+    async def begin() -> None:
+        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+            await index.begin_crawl()
+
+    asyncio.run(begin())
+    crawled = json.loads(dedup("stats", "--json")[1])["last_crawl"]
+    assert dedup(*words)[::2] == (
+        Exit.NOTHING,
+        "scrapy dedup: nothing yet in the index 'dedup'; the log of its last crawl, "
+        f"{crawled}, says why\n",
+    )
 
 
 def test_redirects_that_are_there_outlive_a_misspelt_name(dedup, fill, tmp_path):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..output import print_json, progress_reporter
 from ..strict_arguments import output_file
-from ..subcommands import Exit, ask_index, index_config, nothing_found, nothing_yet
+from ..subcommands import Exit, ask_index, nothing_found, nothing_yet
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     pages = ask_index(settings, export)
     if pages is None:
-        return nothing_yet(index_config(settings).namespace)
+        return nothing_yet(settings)
     if options.json:
         print_json({"file": str(options.file), "pages": pages})
     else:

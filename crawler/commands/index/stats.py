@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json(stats.to_dict())
     elif seen:
         _print_stats(stats)
-    return Exit.FOUND if seen else nothing_yet(stats.namespace)
+    return Exit.FOUND if seen else nothing_yet(settings)
 
 
 def _print_stats(stats: IndexStats) -> None:

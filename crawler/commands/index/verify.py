@@ -15,7 +15,7 @@ from typing import Any
 
 from ...wording import counted
 from ..output import print_json, print_notice, print_table
-from ..subcommands import Exit, ask_index, index_config, nothing_yet
+from ..subcommands import Exit, ask_index, nothing_yet
 
 HELP = "Check the index for faults"
 
@@ -51,5 +51,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             "again when no crawl writes to it"
         )
     if not (found.urls or found.faults or found.unsettled):
-        return nothing_yet(index_config(settings).namespace)
+        return nothing_yet(settings)
     return Exit.NOTHING if found.faults else Exit.FOUND

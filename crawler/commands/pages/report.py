@@ -71,4 +71,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         with whole_file(options.output) as file:
             file.write(text)
         print(f"The report is in {make_printable(str(options.output))}")
-    return Exit.FOUND if content["verdicts"] else nothing_yet(config.namespace)
+    return Exit.FOUND if content["verdicts"] else nothing_yet(settings)

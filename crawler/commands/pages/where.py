@@ -37,7 +37,6 @@ from ..subcommands import (
     ask_index,
     describe_unseen,
     has_pages,
-    index_config,
     known_host,
     nothing_found,
     nothing_yet,
@@ -153,7 +152,7 @@ def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     found = ask_index(settings, ask)
     if options.output is not None and not found and not ask_index(settings, has_pages):
-        return nothing_yet(index_config(settings).namespace)  # an existing map stays
+        return nothing_yet(settings)  # an existing map stays
     if options.output is None:
         _print_pages(found, options.format)
     else:
