@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SHORT = 12  # characters: numbers, dates and kinds
 _ROOM = 20  # characters for each column of URLs or sentences, if the terminal is wide enough
+_LEAST = 5  # characters for each of them; in a narrower terminal all columns are broken
 _PROGRESS = 5.0  # seconds between lines of progress
 # Invisible characters that join or separate letters in Persian, Hindi or Sinhala, and words in
 # Khmer.
@@ -159,7 +160,7 @@ def _lay_out(
         name.replace(" ", "\n") if short else name
         for name, short in zip(columns, is_short, strict=True)
     ]
-    if room_left(headers, 0) < folded:  # no room would be left for folded columns
+    if room_left(headers, 0) < _LEAST * folded:
         return _Layout(headers, [False] * len(headers), 0)
     return _Layout(headers, is_short, 0)
 

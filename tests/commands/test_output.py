@@ -51,6 +51,22 @@ def test_a_terminal_too_narrow_for_that_breaks_all(
     assert "2026-11-23" in "".join(line.split("│")[4].strip() for line in lines)
 
 
+def test_no_column_is_as_narrow_as_two_characters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a time takes thirteen lines, numbers are broken, too."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "dumb")
+    columns = ["namespace", "kept", "urls", "checks", "last check", "last crawl"]
+    row = ["dedup", 66_667, 100_000, 100_000, "2026-11-30T09:55:18+00:00", None]
+    print_table("", columns, [row])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert max(map(len, lines)) <= 40
+    assert "".join(line.split("│")[5].strip() for line in lines) == row[4]
+    assert len(lines) <= 7
+
+
 @pytest.mark.parametrize("similarity", [0.7998, 0.79998, 0.8 - 2**-50])
 def test_what_is_below_a_threshold_is_not_shown_at_it(similarity: float) -> None:
     """Wherever a similarity is shown it is rounded down, and a threshold has all of its digits."""
