@@ -145,6 +145,8 @@ def rank_of(order: Sequence[str], claims: Claims) -> bytes:
         else _pack_number(read_number(claims.fields.get(word.removeprefix(_FIELD))))
         for word in order
     )
+    if tuple(order) == ("earlier", "canonical"):
+        rank += b"\0"  # tells its size from that of the reverse order, see _date_first
     return rank if rank.strip(_UNKNOWN) else b""
 
 
@@ -156,8 +158,19 @@ def is_better(rank: bytes, other: bytes) -> bool:
     """
     if not rank or not other:
         return bool(rank)
+    if len(rank) != len(other):
+        rank, other = _date_first(rank), _date_first(other)
     size = min(len(rank), len(other))
     return rank[:size] < other[:size]
+
+
+def _date_first(rank: bytes) -> bytes:
+    """The part of a rank that compares with a rank of another size.
+
+    Only orders of ``canonical`` and ``earlier`` meet in one index, as :func:`stored_order` stores
+    none of them. Where they differ, only their dates compare.
+    """
+    return rank[1:] if len(rank) == 5 and 0 < rank[0] <= 2 else rank
 
 
 def only_value(value: Any) -> Any:

@@ -217,6 +217,20 @@ async def test_an_index_says_which_order_it_has(redis_url: str) -> None:
             assert (await index.stats()).kept == 0
 
 
+@pytest.mark.parametrize("before", ["earlier", "canonical,earlier", "earlier,canonical"])
+@pytest.mark.parametrize("after", ["earlier", "canonical,earlier", "earlier,canonical"])
+async def test_orders_that_replace_each_other_compare_dates(
+    index_url: str, before: str, after: str
+) -> None:
+    """The kept page has the rank of another order until it is checked again."""
+    day = timedelta(days=1)
+    async with opened(index_url, before) as index:
+        await index.check(A, FIRST, date=NEWS)
+    async with opened(index_url, after) as index:
+        assert (await index.check(B, SECOND, date=NEWS + day)).duplicate_of == A
+        assert (await index.check(C, THIRD, date=NEWS - day)).replaces == A
+
+
 async def test_dates_of_earlier_versions_are_ranks(redis_url: str) -> None:
     """A record that has a date in its old place loses it to an earlier one alone."""
     async with opened(redis_url, "earlier") as index:

@@ -64,6 +64,10 @@ end
 -- server's locale.
 local function is_better(rank, other)
   if rank == '' or other == '' then return rank ~= '' end
+  if #rank ~= #other then -- of two orders, of which only the dates compare: see _date_first in ranks.py
+    if #rank == 5 and byte(rank) > 0 and byte(rank) <= 2 then rank = string.sub(rank, 2) end
+    if #other == 5 and byte(other) > 0 and byte(other) <= 2 then other = string.sub(other, 2) end
+  end
   for i = 1, math.min(#rank, #other) do
     local x, y = byte(rank, i), byte(other, i)
     if x ~= y then return x < y end
