@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from crawler.dedup import Kind
+from crawler.dedup import DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.messages import Crawl
 from tests.dedup.test_crawls import FIRST, SECOND, THIRD, A, B, C, crawled, opened, wait
 
@@ -77,6 +79,48 @@ async def test_a_worker_that_begins_anew_is_the_only_one_to_be_waited_for(
         await killed.end_crawl()
         wait(monkeypatch, 15)
         assert (await index.begin_crawl()).unended == crawl.number.to_bytes(2)
+
+
+def lose_answers(index: DuplicateIndex) -> None:
+    """Make each call about a crawl come twice, and the first start fail after that."""
+    ask, started = index.store._eval_crawl, []
+
+    async def twice(*call: Any) -> Any:
+        await ask(*call)
+        answer = await ask(*call)
+        if call[1] == "begin" and not started:
+            started.append(call)
+            raise ServerError("timed out")
+        return answer
+
+    index.store._eval_crawl = twice  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("name", [None, "monday"])
+async def test_starts_and_ends_without_an_answer_count_once(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    """A crawl that has ended is not taken for one under way, nor the reverse."""
+    async with (
+        opened(index_url, crawl=name) as one,
+        opened(index_url, crawl=name) as two,
+        opened(index_url) as index,
+    ):
+        crawls = []
+        for worker in (one, two):
+            lose_answers(worker)
+            with pytest.raises(ServerError):
+                await worker.begin_crawl()
+            crawls.append(await worker.begin_crawl())
+        assert crawls[1].number - crawls[0].number == (name is None)
+        await one.end_crawl()
+        wait(monkeypatch, 15)
+        assert (await index.begin_crawl()).unended == crawls[1].number.to_bytes(2)
+        await index.end_crawl()
+        await two.end_crawl()
+        await two.begin_crawl(crawls[1])
+        await two.end_crawl()
+        assert (await index.begin_crawl()).unended == b""
 
 
 async def test_a_page_that_is_contested_still_comes_once_more(index_url: str) -> None:

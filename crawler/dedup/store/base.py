@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from ..fingerprint import Fingerprint
 from .index_reader import Reader, parse_rules
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
+from .messages import Crawl
 from .parameters import Parameters
 from .records import Candidates, PageRecord, read_pages
 from .scripts import load_script
@@ -37,6 +39,8 @@ class Store(Reader, ABC):
     ) -> None:
         super().__init__(client, namespace, shards, head)
         self.parameters = parameters
+        self._entry = secrets.token_hex(4)  # of the next crawl to begin, until that has an answer
+        self._entries: dict[int, str] = {}  # of the crawls under way, by number
 
     @property
     def has_anchors(self) -> bool:
@@ -132,6 +136,29 @@ class Store(Reader, ABC):
         numbers = {number for some in await self.pages_under(entries) for number in some}
         found = await read_pages(self, numbers, odd_bytes=odd_bytes)
         return Candidates([record for record in found.values() if record.is_kept], [], 0)
+
+    @abstractmethod
+    async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
+        """What lua/crawl.lua returns for a shard."""
+
+    async def resume_crawl(self, crawl: Crawl, name: str = "") -> Crawl:
+        """Record that a crawl goes on, in a process of the crawl with this name."""
+        arguments = "resume", crawl.number, name, crawl.start, self._entry
+        return self._note_entry(Crawl(*await self._eval_crawl(0, *arguments)))
+
+    async def end_crawl(self, crawl: Crawl) -> None:
+        """Record that a crawl has ended."""
+        entry = self._entries.pop(crawl.number, "")
+        await self._eval_crawl(0, "end", crawl.number, "", "", entry)
+
+    async def give_up_crawl(self, crawl: Crawl) -> None:
+        """Record that a crawl was killed."""
+        await self._eval_crawl(0, "kill", crawl.number, "", crawl.start)
+
+    def _note_entry(self, crawl: Crawl) -> Crawl:
+        """Note a crawl that has begun, so that the next one is no retry of it."""
+        self._entries[crawl.number], self._entry = self._entry, secrets.token_hex(4)
+        return crawl
 
     @abstractmethod
     async def finish_dead(self) -> None:

@@ -126,21 +126,10 @@ class RedisIndex(Store):
 
     async def begin_crawl(self, name: str = "") -> Crawl:
         """Begin a crawl, or join the one with this name."""
-        return Crawl(*await self._eval_crawl("begin", 0, name))
+        arguments = "begin", 0, name, "", self._entry
+        return self._note_entry(Crawl(*await self._eval_crawl(0, *arguments)))
 
-    async def resume_crawl(self, crawl: Crawl, name: str = "") -> Crawl:
-        """Record that a crawl goes on, in a process of the crawl with this name."""
-        return Crawl(*await self._eval_crawl("resume", crawl.number, name, crawl.start))
-
-    async def end_crawl(self, crawl: Crawl) -> None:
-        """Record that a crawl has ended."""
-        await self._eval_crawl("end", crawl.number)
-
-    async def give_up_crawl(self, crawl: Crawl) -> None:
-        """Record that a crawl was killed."""
-        await self._eval_crawl("kill", crawl.number, "", crawl.start)
-
-    async def _eval_crawl(self, *arguments: Any) -> Any:
+    async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
         return await self._run_script(
             "crawl", [self.parameters.digest, int(time.time()), *arguments]
         )

@@ -213,13 +213,9 @@ class SpreadIndex(SpreadOverlap, Store):
     async def begin_crawl(self, name: str = "") -> Crawl:
         """See :meth:`RedisIndex.begin_crawl`: it begins later than the clocks of all shards."""
         latest = max(await self._read_clocks(0))
-        crawl = Crawl(*await self._eval_crawl(0, "begin", latest, name))
+        crawl = Crawl(*await self._eval_crawl(0, "begin", latest, name, "", self._entry))
         await self._read_clocks(crawl.start)
-        return crawl
-
-    async def resume_crawl(self, crawl: Crawl, name: str = "") -> Crawl:
-        """See :meth:`RedisIndex.resume_crawl`."""
-        return Crawl(*await self._eval_crawl(0, "resume", crawl.number, name, crawl.start))
+        return self._note_entry(crawl)
 
     async def _read_clocks(self, least: int) -> list[int]:
         """The earliest start of a crawl by each shard's clock; clocks advance to `least`."""
@@ -233,14 +229,6 @@ class SpreadIndex(SpreadOverlap, Store):
         words = keys.params, keys.guard, self.parameters.digest, int(time.time()), *arguments
         run = partial(self._client.eval, text, 2, *words)
         return await try_again(self._cluster, keys.params, run, self._timeout)
-
-    async def end_crawl(self, crawl: Crawl) -> None:
-        """See :meth:`RedisIndex.end_crawl`."""
-        await self._eval_crawl(0, "end", crawl.number)
-
-    async def give_up_crawl(self, crawl: Crawl) -> None:
-        """See :meth:`RedisIndex.give_up_crawl`."""
-        await self._eval_crawl(0, "kill", crawl.number, "", crawl.start)
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
         """See :meth:`RedisIndex.originals`."""
