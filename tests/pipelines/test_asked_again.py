@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
+from twisted.python.failure import Failure
 
 from crawler.dedup import Kind, Verdict
 from crawler.pipelines.crawl import doubtful, later, memory
@@ -533,6 +534,8 @@ async def test_a_page_that_a_later_pipeline_loses_is_forgotten(
 
 @pytest.mark.parametrize(("error", "passed", "told"), [
     (ValueError("no column dedup"), 9, True),
+    (ValueError("connection lost"), 9, False),
+    (ValueError("11 values for 10 columns"), 0, True),
     (DropItem("unknown field"), 0, True),
     (DropItem("too short"), 1, False),
 ])  # fmt: skip
@@ -549,7 +552,7 @@ def test_pipelines_that_do_not_take_the_verdict(
         elif isinstance(error, DropItem):
             pages.note_dropped(item, None, error)
         else:
-            pages.note_failed(item, None)
+            pages.note_failed(item, None, Failure(error))
     assert caplog.text.count("empty DEDUP_TAG_FIELD") == told
 
 

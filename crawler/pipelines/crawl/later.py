@@ -17,6 +17,7 @@ from ..notices import Notices
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
 _MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
 _MANY: Final = 5  # pages dropped, and none passed: a validator that drops a few is none to warn of
@@ -85,10 +86,12 @@ class LaterPipelines:
             if self._lost >= _MANY and not self._has_passed:
                 self._tell_of_tag(item, "drops all such items")
 
-    def note_failed(self, item: Any, response: Response | None) -> None:
+    def note_failed(self, item: Any, response: Response | None, failure: Failure) -> None:
         """Forget a page that another pipeline has failed with."""
         self._lose_page(item, response)
-        self._tell_of_tag(item, "fails with it")
+        # If others have passed with the field, it is the cause only if the error names it.
+        if not self._has_passed or str(self._tag_field) in failure.getErrorMessage():
+            self._tell_of_tag(item, "fails with it")
 
     def note_passed(self, item: Any, response: Response | None) -> None:
         """Note that a page has passed all pipelines."""
