@@ -195,13 +195,14 @@ async def _restore_pages(
             if not restorer.keeps:
                 records = [_renumber_record(record, numbers) for record in records]
             restored = await restorer.write(records)
-            came = (record.url for record, one in zip(records, restored, strict=True) if one.is_new)
+            both = zip(records, restored, strict=True)
+            came = (record.url for record, one in both if one.is_restored)
             await restorer.take_overrides({url: overrides[url] for url in came if url in overrides})
             pages += len(records)
-            new += sum(is_new for _, is_new in restored)
+            new += sum(one.is_new for one in restored)
             if kept and not restorer.keeps:
-                for record, (number, _) in zip(records, restored, strict=True):
-                    numbers[record.number] = number
+                for record, one in zip(records, restored, strict=True):
+                    numbers[record.number] = one.number
             if progress is not None:
                 progress(pages, header["pages"])
     return pages, new

@@ -30,13 +30,15 @@ _RUN: Final = 32  # pages written by one run of the script
 
 
 class Restored(NamedTuple):
-    """The number of a page, and whether it was written.
+    """The number of a page, and whether it was written now, or by any call.
 
-    It was not if its URL was known. The number is 0 if the URL was known with another text.
+    An earlier call may have been interrupted after it, or had no answer. Otherwise the URL was
+    known; the number is 0 if it was known with another text.
     """
 
     number: int
     is_new: bool
+    is_restored: bool
 
 
 class Restorer:
@@ -120,8 +122,8 @@ class Restorer:
             replies = await pipe.execute() if runs else []
         found: dict[int, Restored] = {}
         for (shard, places), answers in zip(runs, replies, strict=True):
-            for place, (local, is_new) in zip(places, answers, strict=True):
-                found[place] = Restored(local and local * count + shard, bool(is_new))
+            for place, (local, code) in zip(places, answers, strict=True):
+                found[place] = Restored(local and local * count + shard, code == 1, code > 0)
         restored = [found[place] for place in range(len(pages))]
         if isinstance(self._store, SpreadIndex):
             await self._make_entries(self._store, pages, restored)
@@ -130,14 +132,10 @@ class Restorer:
     async def _make_entries(
         self, store: SpreadIndex, pages: Sequence[PageRecord], restored: Sequence[Restored]
     ) -> None:
-        """Make the entries of kept pages in their shards.
-
-        An interrupted import may have left pages without entries. So in a new index, the entries of
-        known pages are made again, which changes nothing if they exist.
-        """
+        """Make the entries of kept pages in their shards; if they exist, that changes nothing."""
         places = []
-        for page, (number, is_new) in zip(pages, restored, strict=True):
-            if page.is_kept and (is_new or self.is_new):
+        for page, (number, _, is_restored) in zip(pages, restored, strict=True):
+            if page.is_kept and is_restored:
                 entries = store.list_entries(0, page)
                 found = [Place(one.shard, _TABLES[one.table] + one.key) for one in entries]
                 places.append((number, found))

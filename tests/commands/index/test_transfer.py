@@ -267,6 +267,33 @@ def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeyp
     assert opened(new, everything) == before
 
 
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_an_import_killed_beside_other_pages_goes_on(
+    kind, redis_url, cluster_url, tmp_path, monkeypatch
+):
+    """As after an answer that was lost: pages that were written get their entries and overrides."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    old, new = (
+        DedupConfig(redis_url=url, namespace=name, seed=7, shards=3) for name in ("old", "new")
+    )
+    opened(old, lambda index: index.override("http://a.example/1", "drop"), PAGES)
+    path = written(old, tmp_path / "x.gz")
+    opened(new, lambda index: index.stats(), [("http://x.example/", text(article(500)))])
+
+    async def stop(*arguments):
+        raise asyncio.CancelledError
+
+    stopped = (Restorer, "take_overrides") if kind == "server" else (SpreadIndex, "make_entries")
+    with monkeypatch.context() as patch:
+        patch.setattr(*stopped, stop)
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(import_index(new, path))
+    assert asyncio.run(import_index(new, path)).audit.faults == []
+    assert opened(new, lambda index: index.store.overrides()) == {"http://a.example/1": "drop"}
+    found = opened(new, lambda index: index.check("http://y.example/", PAGES[30][1]))
+    assert found.duplicate_of == PAGES[30][0]
+
+
 @pytest.mark.parametrize("command", ["import", "copy"])
 def test_an_index_that_is_there_stays_whole(redis_url, tmp_path, monkeypatch, command):
     """Whenever the server is lost: it is not taken for one that is half made."""

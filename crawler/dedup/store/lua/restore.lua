@@ -14,7 +14,7 @@
 -- rank (1); rank, URL, spelling, anchors and band keys as in records.lua, odd sketch
 --
 -- Returns for each page its number and 1; or, without a change, the number of the page that already has
--- this URL, and 0. This number is 0 if that page has another text, because copies of the restored page
+-- this URL, and 0, or 2 if an earlier call has written it and no check has seen it since. This number is 0 if that page has another text, because copies of the restored page
 -- are no copies of that text. Counts only the stored pages and entries, no verdicts.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
@@ -55,7 +55,11 @@ local function restore(packed)
   meta.sketch = string.sub(packed, at + anchors_size)
   local bands = string.sub(meta.sketch, 1, bands_size)
   local known, ids, name, tag, bucket = find_url(url, meta.url_key)
-  if known then return {known.exact == meta.exact and known.id or 0, 0} end
+  if known then
+    local is_restored = known.token == NO_TOKEN and known.standing == meta.standing
+      and known.exact == meta.exact and known.sketch == meta.sketch
+    return {known.exact == meta.exact and known.id or 0, is_restored and 2 or 0}
+  end
   if meta.id == 0 then
     meta.id = new_number(#url + fetched_size + 2 + #meta.sketch + rank_size + anchors_size)
   elseif meta.id >= state.next then
