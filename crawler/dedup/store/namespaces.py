@@ -9,6 +9,7 @@ way before it is deleted; its digest then stands behind a hyphen.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -122,11 +123,12 @@ async def _copy_index(
     if doing not in (None, _RENAMED):
         raise InputError(not_whole(source, doing.decode()))
     parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # from an interrupted rename
-    theirs = await commands.eval(load_script("reserve").text, 1, new_head, "copy")
-    if UNFINISHED.encode() in theirs[::2]:
-        doing = theirs[theirs.index(UNFINISHED.encode()) + 1]
-        raise InputError(not_whole(target, doing.decode()))
-    if theirs:
+    mark = f"copy {secrets.token_hex(4)}"  # by which a retry finds that the name is its own
+    theirs = await commands.eval(load_script("reserve").text, 1, new_head, mark)
+    found = dict(zip(theirs[::2], theirs[1::2], strict=True))
+    if found.get(UNFINISHED.encode(), mark.encode()) != mark.encode():
+        raise InputError(not_whole(target, found[UNFINISHED.encode()].decode()))
+    if found.keys() - {UNFINISHED.encode()}:
         raise InputError(f"there is an index {target!r} already: clear it first")
     try:
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
