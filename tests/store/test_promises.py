@@ -169,6 +169,33 @@ async def test_a_full_server_can_be_emptied(
     assert not any(node.ask("KEYS", "*") for node in nodes)
 
 
+@pytest.mark.parametrize(
+    ("kind", "shards"),
+    [("server", 1), ("cluster", 1), ("cluster", 3), *((kind, 1) for kind in other_programs())],
+)
+async def test_a_crawl_that_fills_the_server_can_end(
+    kind: str, shards: int, start_server, request: pytest.FixtureRequest
+) -> None:
+    """Or the next one would take what it has kept for pages that reached no feed."""
+    if kind == "cluster":
+        url, nodes = request.getfixturevalue("cluster_url"), request.getfixturevalue("cluster")
+    else:
+        nodes = [start_server(program=other_programs().get(kind))]
+        url = nodes[0].url
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=shards)) as index:
+        await index.begin_crawl()
+        await index.check_many((f"http://a/{n}", text(article(n))) for n in range(300))
+        fill(nodes)
+        try:
+            with pytest.raises(ServerError, match="full"):
+                await index.override("http://a/1", "keep")
+            await index.end_crawl()
+        finally:
+            for node in nodes:
+                node.ask("CONFIG", "SET", "maxmemory", 0)
+        assert (await index.begin_crawl()).unended == b""
+
+
 def fill(nodes: list[Server]) -> None:
     """Let servers have less memory than they use, without what clients have left behind."""
     for node in nodes:

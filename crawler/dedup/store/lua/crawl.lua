@@ -27,6 +27,7 @@ local MOST_CRAWLS = 65533 -- 65534 is that of all that could not be announced
 local LATEST = 2 ^ 32 - 1
 local ENTRY = ARGV[7] and ARGV[7] ~= '' and ' ' .. ARGV[7]
 
+if ARGV[3] == 'end' then write_if_full() end -- or what the crawl has kept would pass for never exported
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
