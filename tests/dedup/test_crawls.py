@@ -134,6 +134,34 @@ async def test_a_lost_answer_leaves_a_page_that_came_twice(index_url: str) -> No
             await index.end_crawl()
 
 
+@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize("change", ["forgotten", "gone", "another text", "replaced"])
+async def test_a_lost_answer_about_a_copy_whose_original_is_lost_meanwhile(
+    index_url: str, change: str, begins: bool
+) -> None:
+    """The check that is sent again must not drop the page: no other stands for it any more."""
+    async with opened(index_url) as index:
+        if begins:
+            await index.begin_crawl()
+        await index.check(A, FIRST)
+        page = index.fingerprint(LIKE_FIRST)
+        request = request_of(index.config, B, page, crawl=index.crawl)
+        (answer,) = await index.store.check([request])
+        assert (answer.kind, answer.duplicate_of) == (Kind.NEAR, A)
+        if change == "forgotten":
+            await index.forget(A)
+        elif change == "gone":
+            assert await index.gone(A)
+        elif change == "another text":
+            await index.check(A, SECOND)
+        else:
+            assert (await index.prefer(C, FIRST)).replaces == A
+            await index.forget(C)
+        for _ in range(2):
+            (again,) = await index.store.check([request])
+            assert (again.kind, again.standing) == (Kind.UPDATED, Kind.UNIQUE)
+
+
 async def test_crawls_beside_each_other(index_url: str) -> None:
     """What began a moment ago confirms records of the other, and repeats none of its pages."""
     async with opened(index_url) as one, opened(index_url) as other:

@@ -160,7 +160,8 @@ local function check(page, families)
   local place = {ids or false, name, tag, bucket}
   if not meta then return decide(page, nil, nil, nil, place, families) end
   local is_expired, same_text = meta.last_seen < oldest, has_same_text(page, meta, odd_size)
-  if not is_expired and same_text and (meta.token == page.token or stands(page, meta, families)) then
+  local is_done = meta.token == page.token and not meta.rep -- of a copy, the original may be lost meanwhile
+  if not is_expired and same_text and (is_done or stands(page, meta, families)) then
     touch(meta, page)
     return meta
   end
