@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -39,3 +40,15 @@ def crawl(web: Web) -> Callable[..., Awaitable[Result]]:
         return Result(items, crawler.stats.get_stats())
 
     return run
+
+
+@pytest.fixture
+def www(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name www.localhost, which not every machine knows."""
+    look_up = socket.getaddrinfo
+
+    def known(host: Any, *rest: Any, **options: Any) -> Any:
+        here = host in ("www.localhost", b"www.localhost")
+        return look_up("localhost" if here else host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", known)

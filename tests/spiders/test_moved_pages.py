@@ -63,6 +63,25 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert again.stats["dedup/replaced"] == 1
 
 
+@pytest.mark.parametrize("status", [301, 302])
+async def test_a_site_that_moved_to_its_name_with_www_is_kept_there(
+    web: Web, crawl: Crawl, redis_url: str, www: None, status: int
+) -> None:
+    """The old host was asked, and leads to the new one: its pages are not there any more."""
+    paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
+    for path, words in paths.items():
+        web.page(path, *paths, text=words)
+    assert (await crawled(crawl, redis_url)).paths == [*paths]
+    url = f"http://www.{web.host}"
+    for path, words in paths.items():
+        web.page(f"{url}{path}", *paths, text=words)
+        web.answers[f"{web.url}{path}"] = Answer(b"", {"Location": f"{url}{path}"}, status)
+    assert (await crawled(crawl, redis_url)).paths == [*paths]
+    assert {tag["kind"] for tag in by_path(await crawled(crawl, redis_url)).values()} == {
+        "unchanged"
+    }
+
+
 def forbid(web: Web, *paths: str, status: int = 200) -> None:
     rules = "".join(f"Disallow: {path}$\n" for path in paths)
     web.answers["/robots.txt"] = Answer(f"User-agent: *\n{rules}".encode(), {}, status)

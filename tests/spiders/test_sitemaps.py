@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import re
 import shlex
-import socket
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -16,18 +15,6 @@ from crawler.spiders import sitemaps
 from tests.spiders.webserver import Answer, Result, Web
 
 Crawl = Callable[..., Awaitable[Result]]
-
-
-@pytest.fixture
-def www(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name www.localhost, which not every machine knows."""
-    look_up = socket.getaddrinfo
-
-    def known(host: Any, *rest: Any, **options: Any) -> Any:
-        here = host in ("www.localhost", b"www.localhost")
-        return look_up("localhost" if here else host, *rest, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", known)
 
 
 async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl) -> None:

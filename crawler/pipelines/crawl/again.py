@@ -103,8 +103,13 @@ class AskAgain:
         self.dropped.note_empty(self._known(url))
 
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
-        """Note that a page came; return the hosts whose unconfirmed records give way to it."""
+        """Note that a page came; return the hosts whose unconfirmed records give way to it.
+
+        A host that led to it was visited, too: a site may have moved to its name with ``www.``.
+        """
         known = self._known(url)
+        for passed in request.meta.get("redirect_urls", ()) if request is not None else ():
+            self.dropped.note_visit(self._known(passed))
         return self.asked.note_came(known, request, self.dropped.note_visit(known))
 
     def note_kept(self, url: str) -> None:
