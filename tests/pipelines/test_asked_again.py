@@ -330,6 +330,31 @@ async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:
     assert (stats["dedup/exact"], "dedup/asked_again" in stats) == (1, False)
 
 
+async def test_a_host_that_has_only_lists_by_now_is_visited(web: Web, run: Any) -> None:
+    """Its response gives no item, and the page that it had before is nowhere linked."""
+    elsewhere = web.host.replace("localhost", "127.0.0.1")
+    for path in ("/old", "/new", "/list"):
+        web.page(path, text=prose(1))
+    url, web.url = web.url, f"http://{elsewhere}"
+    await run(spider=type("First", (Other,), {"paths": ("/old",)}))
+    web.url = url
+
+    class Moved(Other):
+        paths = ("/new",)
+
+        async def start(self) -> AsyncIterator[Request]:
+            yield Request(f"http://{elsewhere}/list", self.parse_list)
+            async for request in super().start():
+                yield request
+
+        def parse_list(self, response: Any) -> Iterator[Any]:
+            yield from ()
+
+    tags = Tags()
+    assert (await run(tags, spider=Moved))["dedup/asked_again"] == 1
+    assert [(item["at"], item["dedup"]["kind"]) for item in tags.items] == [("/new", "updated")]
+
+
 async def test_what_another_crawl_has_confirmed_may_change(web: Web, run: Any) -> None:
     """A crawl that overlaps has seen the original before this one finds it changed."""
     for path in Other.paths:

@@ -100,7 +100,9 @@ class AskAgain:
 
     def note_empty(self, url: str) -> None:
         """Note a response without an item, for example because of noindex."""
-        self.dropped.note_empty(self._known(url))
+        known = self._known(url)
+        self.dropped.note_visit(known)
+        self.dropped.note_empty(known)
 
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
         """Note that a page came; return the hosts whose unconfirmed records give way to it.
