@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import signal
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,13 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert again.stats["dedup/replaced"] == 1
 
 
+def move_to_www(web: Web, paths: dict[str, str], status: int) -> None:
+    for path, words in paths.items():
+        url = f"http://www.{web.host}{path}"
+        web.page(url, *paths, text=words)
+        web.answers[f"{web.url}{path}"] = Answer(b"", {"Location": url}, status)
+
+
 @pytest.mark.parametrize("status", [301, 302])
 async def test_a_site_that_moved_to_its_name_with_www_is_kept_there(
     web: Web, crawl: Crawl, redis_url: str, www: None, status: int
@@ -72,14 +80,27 @@ async def test_a_site_that_moved_to_its_name_with_www_is_kept_there(
     for path, words in paths.items():
         web.page(path, *paths, text=words)
     assert (await crawled(crawl, redis_url)).paths == [*paths]
-    url = f"http://www.{web.host}"
-    for path, words in paths.items():
-        web.page(f"{url}{path}", *paths, text=words)
-        web.answers[f"{web.url}{path}"] = Answer(b"", {"Location": f"{url}{path}"}, status)
+    move_to_www(web, paths, status)
     assert (await crawled(crawl, redis_url)).paths == [*paths]
     assert {tag["kind"] for tag in by_path(await crawled(crawl, redis_url)).values()} == {
         "unchanged"
     }
+
+
+async def test_and_so_is_one_whose_crawl_pauses(
+    web: Web, crawl: Crawl, redis_url: str, www: None, tmp_path: Path
+) -> None:
+    """What goes on does not ask the old host again, but the crawl has."""
+    paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
+    for path, words in paths.items():
+        web.page(path, *paths, text=words)
+    await crawled(crawl, redis_url)
+    move_to_www(web, paths, 302)
+    job = {"JOBDIR": tmp_path / "job", "CONCURRENT_REQUESTS": 1}
+    paused = await crawled(crawl, redis_url, CLOSESPIDER_PAGECOUNT=3, **job)
+    assert paused.stats["finish_reason"] == "closespider_pagecount"
+    went_on = await crawled(crawl, redis_url, **job)
+    assert sorted(paused.paths + went_on.paths) == [*paths]
 
 
 def forbid(web: Web, *paths: str, status: int = 200) -> None:

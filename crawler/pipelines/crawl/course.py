@@ -98,8 +98,7 @@ class Course:
             pages, doubtful = self._job.read_pages(self._crawler.spider)
             self.again.doubtful.put_back(doubtful)
             self.again.dropped.put_back(pages)
-            for known in pages:
-                self.again.dropped.note_visit(known)
+            self.again.dropped.note_hosts(self._job.hosts)
         if begins:
             await self.begin_crawl()
 
@@ -196,7 +195,8 @@ class Course:
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
             # Their originals may change after the pause, and the next process has not seen them.
             pages = self._copies.list_copies() | pages
-            self._job.save_pages(pages, doubtful, self._crawler.spider)
+            hosts = self.again.dropped.hosts
+            self._job.save_pages(pages, doubtful, hosts, self._crawler.spider)
         await self.again.log_end(goes_on=goes_on)
 
     async def end_crawl(self) -> None:

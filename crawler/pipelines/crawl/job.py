@@ -142,11 +142,22 @@ class Job:
                 found[known] = make(request_from_dict(request, spider=spider), *rest)
         return found
 
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that a paused crawl had visited."""
+        hosts: list[str] = self._left.get("hosts", [])
+        return hosts
+
     def save_pages(
-        self, pages: Mapping[str, Dropped], copies: Mapping[str, Doubtful], spider: Spider
+        self,
+        pages: Mapping[str, Dropped],
+        copies: Mapping[str, Doubtful],
+        hosts: list[str],
+        spider: Spider,
     ) -> None:
         """Save the state that is needed to continue."""
         self._paused = self._crawls | {
+            "hosts": hosts,
             "dropped": _pack(pages, spider),
             "doubtful": _pack(copies, spider),
         }

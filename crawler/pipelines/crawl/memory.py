@@ -118,6 +118,15 @@ class DroppedPages:
             self._hosts[here] = None
         return (here, *self._hosts)
 
+    @property
+    def hosts(self) -> list[str]:
+        """The visited hosts."""
+        return list(self._hosts)
+
+    def note_hosts(self, hosts: Iterable[str]) -> None:
+        """Note hosts that the crawl has visited before a pause."""
+        self._hosts.update(dict.fromkeys(hosts))
+
     def is_visited(self, url: str) -> bool:
         """Whether the crawl has seen a page of the URL's host."""
         return host(url) in self._hosts
