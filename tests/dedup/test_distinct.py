@@ -190,3 +190,38 @@ async def test_an_index_of_the_format_before_is_taken_over(index_url: str) -> No
     with pytest.raises(ParameterMismatch, match="has format 4, and this version"):
         async with DuplicateIndex.open(config):
             pass
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("Size::operator +", "Size::operator +=", Kind.UNIQUE),
+        ("operator<<(Stream&)", "operator>>(Stream&)", Kind.UNIQUE),
+        ("Button::Button", "Button::~Button", Kind.UNIQUE),
+        ("Integer()->`/()", "Integer()->`%()", Kind.UNIQUE),
+        ("Matrix()->`*()", "Matrix()->``*()", Kind.UNIQUE),
+        ("Monad (>>=)", "Monad (<*>)", Kind.UNIQUE),
+        ("Array#&", "Array#|", Kind.UNIQUE),
+        ("Tour operator - Harbour", "Tour operator | Harbour", Kind.EXACT),
+        ("Tour operator: Harbour", "Tour operator/Harbour", Kind.EXACT),
+        ("The option `-x`", "The option -x", Kind.EXACT),
+        ("C#, F#", "C#/F#", Kind.EXACT),
+        ("Tea (green)", "Tea - green", Kind.EXACT),
+    ],
+)
+async def test_operators_tell_headings_apart(
+    index_url: str, one: str, other: str, kind: Kind
+) -> None:
+    """Pages of two operators may have the same few words; dashes and bars of prose do not count."""
+    described = text(article(1, 20))
+    async with opened(index_url) as index:
+        await index.check(RED, described, heading=one, learnt=20)
+        assert (await index.check(BLUE, described, heading=other, learnt=20)).kind is kind
+
+
+async def test_operators_make_no_difference_if_punctuation_makes_none(redis_url: str) -> None:
+    """They are punctuation, whatever it means."""
+    described = text(article(1, 20))
+    async with opened(redis_url, ignore={"case", "punctuation"}) as index:
+        await index.check(RED, described, heading="operator +")
+        assert (await index.check(BLUE, described, heading="operator -")).kind is Kind.EXACT

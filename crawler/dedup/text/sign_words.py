@@ -84,6 +84,12 @@ _LEADERS: Final = "*#/;%->"
 
 _UNITS: Final = "%٪‰‱°′"
 _SIGNS: Final = re.compile(rf"[{_UNITS}]+|[^\w\s'\"()]")
+# Names of operators and destructors in C++, Pike, Haskell, OCaml and Ruby. What a word follows is a
+# dash or a quotation mark of prose.
+_OPERATOR: Final = re.compile(
+    r"(?:\boperator *+|(?<=\w)#|(?<!`)`++)(?:[-+*/%&|^~!=<>\[\]]|\(\))++(?! *\w)|"
+    r"\( *+[-+*/%&|^~!=<>]++ *\)|::~(?=\w)"
+)
 
 
 @lru_cache(maxsize=4096)
@@ -106,6 +112,15 @@ def find_sign(char: str) -> tuple[Sign, str] | None:
     if category not in _CATEGORIES:
         return None
     return Sign.MARK if category[0] == "P" or char in "~^" else Sign.SYMBOL, written
+
+
+def find_operators(heading: str) -> str:
+    """The names of operators in a heading, which no words tell apart, without blanks.
+
+    >>> find_operators("Size::operator += (int)"), find_operators("Tour operator - Harbour")
+    ('operator+=', '')
+    """
+    return "".join(_OPERATOR.findall(heading)).replace(" ", "")
 
 
 def with_signs(text: str) -> str:
