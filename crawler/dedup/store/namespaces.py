@@ -23,7 +23,7 @@ from ..errors import InputError
 from .cluster.shards import shard_tags
 from .cluster.slot import head_keys
 from .keys import Keys, literal_pattern
-from .parameters import UNFINISHED, not_whole
+from .parameters import UNFINISHED, cleared_meanwhile, not_whole
 from .scripts import load_script
 from .server.connect import Client, open_server
 from .server.faults import explain_faults
@@ -148,11 +148,14 @@ async def _copy_index(
                 # This finds checks before the mark; pages that come now pass unchecked.
                 await _see_the_same(client, source, before)
             listing = [part for pair in parameters.items() for part in pair]
-            await commands.eval(load_script("finish").text, 1, new_head, *listing)
+            text = load_script("finish").text
+            if await commands.eval(text, 1, new_head, mark, *listing) != parameters[b"digest"]:
+                raise InputError(cleared_meanwhile(target))
     except BaseException:
         if is_moved:
             await _mark_index(client, source, "")
-        await _clear_index(client, target)
+        if await commands.hget(new_head, UNFINISHED) == mark.encode():
+            await _clear_index(client, target)
         raise
     if is_moved:
         await _clear_index(client, source)

@@ -169,3 +169,8 @@ def not_whole(namespace: str, doing: str) -> str:
     """
     remedy = _REMEDIES.get(doing.partition(" ")[0], "wait, or clear it if that was interrupted")
     return f"the index {namespace!r} is incomplete ({UNFINISHED}: {doing}): {remedy}"
+
+
+def cleared_meanwhile(namespace: str) -> str:
+    """Why an index that was being made is not there, and what to do."""
+    return f"the index {namespace!r} was cleared meanwhile: clear it once more, and start again"

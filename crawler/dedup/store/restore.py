@@ -16,7 +16,7 @@ from .base import Store
 from .cluster.claims import Place
 from .cluster.spread_index import SpreadIndex
 from .layout import KINDS, pack_fetched
-from .parameters import UNFINISHED, Parameters, not_whole
+from .parameters import UNFINISHED, Parameters, cleared_meanwhile, not_whole
 from .records import PageRecord
 from .scripts import load_script
 from .server.connect import Client
@@ -164,7 +164,9 @@ class Restorer:
                 await commands.hset(home.overrides, url, wish)
             text, values = load_script("finish").text, self._parameters.flat
             for key in reversed(self._params):
-                await commands.eval(text, 1, key, *values)
+                digest = await commands.eval(text, 1, key, self._mark, *values)
+                if digest != self._parameters.digest.encode():
+                    raise InputError(cleared_meanwhile(self._store.namespace))
 
     def _pack_page(self, page: PageRecord) -> bytes:
         url = page.url.encode()

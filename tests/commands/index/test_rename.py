@@ -46,6 +46,28 @@ def test_a_crawl_while_the_texts_are_copied_is_noticed(
     assert checked(server.url, [late])[0][0].kind is Kind.UNCHANGED
 
 
+@pytest.mark.parametrize("command", ["copy", "rename"])
+def test_a_name_that_is_cleared_meanwhile_gets_no_half_of_an_index(
+    dedup, fill, server, monkeypatch, command
+):
+    """Somebody clears it for what is there of it: the old index stays, and can be used."""
+    fill(PAGES)
+    other = DedupConfig(redis_url=server.url, namespace="other")
+
+    def slow(source, target):
+        thread = threading.Thread(target=asyncio.run, args=(clear_index(other),))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(database, "copy_archive", slow)
+    code, _, err = dedup(command, "dedup", "other")
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    assert "was cleared meanwhile: clear it once more" in err
+    assert not any(key.startswith("{other}") for key in keys(server))
+    verdicts, faults, _ = checked(server.url, PAGES)
+    assert ({verdict.kind for verdict in verdicts}, faults) == ({Kind.UNCHANGED}, [])
+
+
 @pytest.mark.parametrize("kind", ["server", "cluster"])
 @pytest.mark.parametrize("pause", [0.0, 0.02])
 def test_no_page_is_lost_by_a_rename(kind, pause, redis_url, cluster_url, tmp_path):
