@@ -1,8 +1,9 @@
-"""Pictures that are read: formulas, and icons that stand alone in a cell or before an item."""
+"""Pictures that are read: formulas, emoji, and icons alone in a cell or before an item."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
@@ -37,7 +38,9 @@ _NO_LABEL: Final = re.compile(
 _NAMED: Final = re.compile(
     r"(?<![a-z])(?:"
     r"(?P<check>check(?:ed|mark)?|tick|ok|yes|true|correct)"
-    r"|(?P<cross>times|close|cross|xmark|remove|false|wrong|(?<=[_-])x|no(?=-alt|\s|$))"
+    r"|(?P<cross>times|close|cross|xmark|remove|false|wrong|no(?=-alt|\s|$)"
+    # Not of `fa-x-twitter`, or of what is moved along the x axis.
+    r"|(?<=[_-])(?<!twitter.)x(?=\s|$|-(?:lg|mark|circle|square|octagon|bold|fill)))"
     r"|(?P<half>star[_-]half)|(?P<empty>star[_-](?:o|border|outline|empty)|(?:far|regular) fa-star)"
     r"|(?P<star>star)"
     r"|(?P<up>(?:arrow|caret|trend|trending)[_-]up)|(?P<down>(?:arrow|caret|trend|trending)[_-]down)"
@@ -51,18 +54,20 @@ _FILE: Final = re.compile(r"([^/?#]{1,40})\.\w{2,4}(?:[?#]|$)")
 
 
 def formula_text(attributes: Mapping[str, str]) -> str:
-    r"""The formula that a picture shows, in TeX or what else its text is; empty if it shows none.
+    r"""The formula or emoji that a picture shows, in TeX or what else its text is; or nothing.
 
     >>> formula_text({"class": "latex", "alt": "x^2"}), formula_text({"alt": r"$a \\ne b$"})
     ('x^2', 'a \\\\ne b')
     >>> formula_text({"class": "mwe-math-fallback-image-inline", "alt": r"{\displaystyle x=5}"})
     'x=5'
-    >>> formula_text({"alt": "A cat"}), formula_text({"alt": "$5"})
-    ('', '')
+    >>> formula_text({"alt": "👍"}), formula_text({"alt": "A cat"}), formula_text({"alt": "$5"})
+    ('👍', '', '')
     """
     text = attributes.get("alt", "").strip()
     if not 0 < len(text) <= _LONGEST_FORMULA or hides_element(attributes.get("style", "")):
         return ""
+    if is_emoji(text):
+        return text
     if not _TEX.match(text) and not _FORMULA.search(attributes.get("class", "")[:NAME_READ]):
         return ""
     for begin, end in _DELIMITERS:
@@ -72,6 +77,16 @@ def formula_text(attributes: Mapping[str, str]) -> str:
     if styled := _STYLED.match(text):
         text = styled[1].removesuffix("}") if text[0] == "{" else styled[1]
     return text.strip()
+
+
+def is_emoji(text: str) -> bool:
+    """Whether a picture's text begins with an emoji or another symbol, and has no word.
+
+    >>> is_emoji("❤\ufe0f"), is_emoji("🇫🇷"), is_emoji("→"), is_emoji("© Ann"), is_emoji("\ufffd")
+    (True, True, False, False, False)
+    """
+    is_symbol = unicodedata.category(text[0]) == "So" and "\ufffd" not in text
+    return is_symbol and len(text) <= LONGEST_LABEL and not any(map(str.isalnum, text))
 
 
 def is_formula(attributes: Mapping[str, str]) -> bool:

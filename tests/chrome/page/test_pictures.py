@@ -1,4 +1,4 @@
-"""Icons that say whether something is so, and formulas that are pictures, are text."""
+"""Icons that say whether something is so, emoji, and formulas that are pictures, are text."""
 
 import pytest
 
@@ -68,11 +68,30 @@ def test_items() -> None:
         "<i class='fa fa-check'></i> A garden with a view of the old harbour",
         "<input type=checkbox checked disabled> A lift up to the fourth floor of the house",
         "<input type=checkbox disabled> A bar that is open until midnight in the summer",
+        "<i class='fab fa-x-twitter'></i> A page of its own where the news is told",
+        "<span class='icon-twitter-x'></span> A page of its own where the news is told",
+        "<span class='flex space-x-4'><b>A room</b></span> with a view of the old harbour",
     )
     found = strip_chrome(
         f"<main><h1>Hotel</h1><ul>{''.join(f'<li>{i}' for i in items)}</ul></main>"
     )
-    assert [line[:3] for line in found.text.split("\n")[1:]] == ["✗ A", "A g", "✓ A", "A b"]
+    assert [line[:3] for line in found.text.split("\n")[1:]] == [
+        *("✗ A", "A g", "✓ A", "A b", "A p", "A p", "A r"),
+    ]
+
+
+@pytest.mark.parametrize("tag", ["p", "li", "td", "a", "h2"])
+@pytest.mark.parametrize("place", ["{}", "{} it was said", "It was {} in the end"])
+def test_emoji(tag: str, place: str) -> None:
+    """Emoji are the characters that they are, also where a site draws them itself."""
+    drawn = "<img class=emoji alt='{}' src=/e.png><img alt=Smile src=/s.png>"
+    page = (
+        "<main><h1>Votes</h1><p>The votes of all of the members, one by one, as they came in."
+        f"</p><{tag}>{place}</{tag}></main>"
+    )
+    for emoji in ("👍", "👎🏽"):
+        blocks = strip_chrome(page.format(drawn.format(emoji))).blocks
+        assert blocks[-1].text == place.format(emoji)
 
 
 @pytest.mark.parametrize(
