@@ -74,6 +74,7 @@ _TAGS = ["p", "div", "a href=x", "b", "td", "table", "li", "ul", "pre", "nav", "
          "script type=application/ld+json", "textarea", "body", "html", "head", "base href=x",
          "p style=x", "ruby", "rt", "rb", "x-y",
          "i style=display:none", "i aria-hidden=true", "mi", "mtd", "annotation",
+         "mfrac", "mroot", "msup", "sup", "br",
          "i class=ln", "i class=line style=user-select:none", "b>12<i",
          "xmp", "output"]  # fmt: skip
 SOUP = st.lists(

@@ -115,6 +115,7 @@ cdef class Walk:
     cdef Py_ssize_t raised_from
     cdef xmlNode* icon  # that was read, and within which none is
     cdef int icons  # of the block, so far
+    cdef Column formulas  # open ones: node, sign before the next part, sign before those after it
     cdef bint is_note, leads_to_place  # whether a link is raised, and has a fragment
     cdef bint broken  # whether the block has line breaks
     cdef dict lines
@@ -126,7 +127,7 @@ cdef class Walk:
         self.texts, self.text, self.spare, self.tags = [], Text(), Text(), Tags()
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
-        self.firsts, self.ends = Column(), Column()
+        self.firsts, self.ends, self.formulas = Column(), Column(), Column()
         self.lines = {}
         self.classes, self.codes, self.said = [""], Column(), Column()
         self.codes.add(OTHER)
@@ -137,6 +138,8 @@ cdef class Walk:
         """Begin an element; return whether it has text to be read."""
         cdef int place = self.tags.place(node)
         cdef int action = self.action(place)
+        if self.formulas.size or self.tags.known[place].first != NULL:
+            self.part_formula(node, &self.tags.known[place])
         if self.reading != NULL and (action != INLINE or strcmp(<const char*>node.name, BASE) == 0):
             self.end_reading()
         if action == INLINE:
@@ -193,6 +196,8 @@ cdef class Walk:
 
     cdef int leave(self, xmlNode* node) except -1:
         cdef int action = self.action(self.tags.place(node))
+        if self.formulas.size and self.formulas.values[self.formulas.size - 3] == <int64_t>node:
+            self.formulas.size -= 3
         if node == self.reading:
             self.end_reading()
         elif action == BLOCK or action == PRE:
@@ -239,6 +244,20 @@ cdef class Walk:
         for at in range(end, start, -1):
             text.bytes[at] = text.bytes[at - 1]
         text.bytes[start] = b"["
+        self.dated = 0
+        return 0
+
+    cdef int part_formula(self, xmlNode* node, const Tag* tag) except -1:
+        cdef Column formulas = self.formulas
+        cdef int64_t* last = formulas.values + formulas.size - 3
+        if formulas.size and last[0] == <int64_t>node.parent:
+            if (<const char*>last[1])[0]:
+                self.read(<const char*>last[1])
+            last[1] = last[2]
+        if tag.first != NULL:
+            formulas.add(<int64_t>node)
+            formulas.add(<int64_t>tag.first)
+            formulas.add(<int64_t>tag.later)
         return 0
 
     cdef inline int action(self, int place) noexcept:

@@ -70,6 +70,7 @@ class BlockReader:
         number = text.rstrip(WHITE)
         if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NOTE:
             self._pieces[start:] = [f"[{number}]" + " " * (number != text)]
+            self._dated = 0  # what follows a bracket is apart
 
     def _read_picture(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Read a formula that is a picture, or else an icon and none of those within it."""

@@ -41,6 +41,15 @@ _INLINE_TAGS: Final = """
     mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtext mtr munder
     munderover none semantics
 """
+# What stands before the first part of these formulas, and before each later one: it is their places
+# alone that tell 1/2 from 12.
+FORMULAS: Final = {
+    "mfrac": ("", "/"),
+    "msqrt": ("√", ""),
+    "mroot": ("√", " "),
+    "msup": ("", "^"),
+    **dict.fromkeys(("msubsup", "munder", "mover", "munderover"), ("", " ")),
+}
 # What stands above letters would part the words that it is a reading of.  Nobody has to close it,
 # so one ends at whatever cannot be in it.
 _READING_TAGS: Final = "rt rtc"

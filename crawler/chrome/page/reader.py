@@ -15,6 +15,7 @@ from .elements import (
     BREAK,
     CUSTOM,
     DEEPEST,
+    FORMULAS,
     HEAD,
     INLINE,
     LINK,
@@ -45,8 +46,8 @@ class Reader(BlockReader):
     """
 
     __slots__ = (
-        "_deepest", "_drawn", "_head", "_is_note", "_leads_to_place", "_reading", "_reading_from",
-        "_sink", "_skipped", "_skipped_from", "data",
+        "_deepest", "_drawn", "_formulas", "_head", "_is_note", "_leads_to_place", "_reading",
+        "_reading_from", "_sink", "_skipped", "_skipped_from", "data",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -59,6 +60,8 @@ class Reader(BlockReader):
         self._reading = self._reading_from = 0
         self._drawn: tuple[Mapping[str, str], str] | None = None  # a drawing, and what it uses
         self._sink: list[str] | None = None
+        # Depths of open formulas, and what stands before their next part and those after it.
+        self._formulas: list[tuple[int, str, str]] = []
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
@@ -71,6 +74,8 @@ class Reader(BlockReader):
             self._part_date()
         self._depth += 1
         self._deepest = max(self._deepest, self._depth)
+        if self._formulas or tag in FORMULAS:
+            self._part_formula(tag)
         kind = self._kind_of(tag)
         if self._reading:
             if kind == INLINE and tag != BASE:
@@ -119,6 +124,8 @@ class Reader(BlockReader):
         if self._dated:
             self._part_date()
         self._depth -= 1
+        if self._formulas and self._depth < self._formulas[-1][0]:
+            self._formulas.pop()
         if self._reading:
             self._reading -= 1
             if not self._reading:
@@ -184,6 +191,16 @@ class Reader(BlockReader):
             self._element = self._elements.parents[self._element]
             if kind == PRE:
                 self._pre -= 1
+
+    def _part_formula(self, tag: str) -> None:
+        """Write what stands before a part of a formula, and note a formula that has parts."""
+        if self._formulas and self._formulas[-1][0] == self._depth - 1:
+            depth, sign, later = self._formulas[-1]
+            if sign:
+                self._pieces.append(sign)
+            self._formulas[-1] = depth, later, later
+        if tag in FORMULAS:
+            self._formulas.append((self._depth, *FORMULAS[tag]))
 
     def _start_link(self, attributes: Mapping[str, str]) -> None:
         if self._pre and not self._hidden and replacement_text(attributes, code=True) == NUMBER:

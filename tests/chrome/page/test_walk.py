@@ -108,6 +108,8 @@ def test_a_page() -> None:
 
 @settings(deadline=None, max_examples=400)
 @given(SOUP)
+@example("<p>a <sup><time>12</sup>1")
+@example("<mfrac><rt><mroot>1<mn>2<p>3</mfrac>4<mi>5")
 def test_soup(html: str) -> None:
     """Nor is any soup of tags."""
     walked, heard = both(html.encode("utf-8", "replace"))

@@ -6,12 +6,19 @@ cdef dict MEANT = {
     for tag in (*elements.TAGS, *TAG_CODES, *TAG_BITS)
 }
 
+# What stands before the first part of a formula, and before each later one.
+cdef dict PARTS = {
+    tag: (first.encode(), later.encode()) for tag, (first, later) in elements.FORMULAS.items()
+}
+
 cdef enum:
     REMEMBERED_BITS = 8, REMEMBERED = 256  # tags; a power of two
     TRIED = 8  # places for each: ordinary pages have some thirty tags
 
 cdef struct Tag:
     const char* name
+    const char* first  # see PARTS; NULL if it is no formula
+    const char* later
     int action  # of the reader
     int64_t code, signs
 
@@ -48,6 +55,9 @@ cdef class Tags:
         if meant is None:
             meant = elements.kind_of(read), OTHER, 0
         tag.action, tag.code, tag.signs = meant
+        tag.first = tag.later = NULL
+        if read in PARTS:
+            tag.first, tag.later = <bytes>PARTS[read][0], <bytes>PARTS[read][1]
         self.kinds_at[place] = self.kinds.setdefault(<uintptr_t>name, {})
         tag.name = name
         return 0
