@@ -208,7 +208,8 @@ def test_lines_are_those_that_a_reader_sees(html: str, expected: str) -> None:
             "mast<a id=r2 href=/tea#n2><sup class=x>2</sup></a><sup><a href=#3>3</a></sup>",
             "mast[2] [3]",
         ),
-        ("10<sup>6</sup> or m<sup><a href=/power>2</a></sup>", "106 or m2"),
+        ("10<sup>6</sup> or m<sup><a href=/power>2</a></sup>", "10 6 or m2"),
+        ("$1<b></b>2<sup><b></b>99</sup> 1<sup>1</sup>/2 1<sup>st</sup>", "$12 99 1 1/2 1st"),
         (
             "see <a href=#fn1>1</a>, a<sup><a href=#y>1905</a></sup> b<sup><a href=#z> </a></sup>",
             "see 1, a1905 b",

@@ -8,7 +8,7 @@ from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcpy, strcmp, strlen, strstr
+from libc.string cimport memchr, memcpy, memmove, strcmp, strlen, strstr
 from lxml.includes.etreepublic cimport _Element
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -218,6 +218,8 @@ cdef class Walk:
             self.raised = NULL
             if not self.raised_from or self.text.white_before(self.raised_from):
                 self.mark_note(self.raised_from)
+            else:
+                self.part_raised(self.raised_from)
         if node == self.icon:
             self.icon = NULL
         if node == self.unseen:
@@ -236,15 +238,21 @@ cdef class Walk:
         if not 0 < end - start <= NOTE_SIZE:
             return 0
         for at in range(start, end):
-            if not b"0" <= text.bytes[at] <= b"9":
+            if not is_digit(text.bytes[at]):
                 return 0
         white = end < text.size
         text.size = end
-        text.add(b"]] " if white else b"]]")
-        for at in range(end, start, -1):
-            text.bytes[at] = text.bytes[at - 1]
-        text.bytes[start] = b"["
-        self.dated = 0
+        text.add(b"] " if white else b"]")
+        text.insert(start, b"[")
+        self.dated = self.link_end = 0
+        return 0
+
+    cdef int part_raised(self, Py_ssize_t start) except -1:
+        cdef Text text = self.text
+        if start < text.size and is_digit(text.bytes[start - 1]) and is_digit(text.bytes[start]):
+            text.insert(start, b" ")
+            self.dated += self.dated > start
+            self.link_end += self.link_end > start
         return 0
 
     cdef int part_formula(self, xmlNode* node, const Tag* tag) except -1:

@@ -54,13 +54,22 @@ class BlockReader:
         self._now = self._now._replace(chars=self._now.chars + chars)
 
     def _end_raised(self) -> None:
-        """End a superscript; a number with a space in front is a verse's, not an exponent."""
+        """End a superscript; a number with a space in front is a verse's, not an exponent.
+
+        Digits that follow others stay apart from them, in 10⁵ and in prices.
+        """
         self._raised = 0
-        at = self._raised_from - 1
-        while at >= 0 and not self._pieces[at]:
+        pieces, at = self._pieces, self._raised_from - 1
+        while at >= 0 and not pieces[at]:
             at -= 1
-        if at < 0 or self._pieces[at][-1] in WHITE:
+        if at < 0 or pieces[at][-1] in WHITE:
             self._mark_note(self._raised_from)
+        elif is_number(pieces[at][-1]):
+            at = self._raised_from
+            while at < len(pieces) and not pieces[at]:
+                at += 1
+            if at < len(pieces) and is_number(pieces[at][0]):
+                pieces[at] = f" {pieces[at]}"
 
     def _mark_note(self, start: int) -> None:
         """Put the number of a note or a verse into brackets, unless there is more than a number."""
@@ -70,7 +79,7 @@ class BlockReader:
         number = text.rstrip(WHITE)
         if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NOTE:
             self._pieces[start:] = [f"[{number}]" + " " * (number != text)]
-            self._dated = 0  # what follows a bracket is apart
+            self._dated = self._link_end = 0  # what follows a bracket is apart
 
     def _read_picture(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Read a formula that is a picture, or else an icon and none of those within it."""

@@ -109,6 +109,8 @@ def test_a_page() -> None:
 @settings(deadline=None, max_examples=400)
 @given(SOUP)
 @example("<p>a <sup><time>12</sup>1")
+@example("<p>a <sup><a href=x>12</sup><a href=y>b")
+@example("<p>1<sup><time>2</sup>3<sup><a href=x>4</a></sup><a href=y>5")
 @example("<mfrac><rt><mroot>1<mn>2<p>3</mfrac>4<mi>5")
 def test_soup(html: str) -> None:
     """Nor is any soup of tags."""

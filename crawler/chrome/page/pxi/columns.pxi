@@ -51,6 +51,12 @@ cdef class Text:
         self.size += size
         return 0
 
+    cdef int insert(self, Py_ssize_t at, char byte) except -1:
+        self.append(&byte, 1)
+        memmove(self.bytes + at + 1, self.bytes + at, self.size - at - 1)
+        self.bytes[at] = byte
+        return 0
+
     cdef bint ends_in_word(self) noexcept:
         """Whether the last character is a letter or digit of ASCII."""
         return self.size > 0 and is_word(self.bytes[self.size - 1])
@@ -136,8 +142,12 @@ cdef class Text:
         return length
 
 
+cdef inline bint is_digit(char char) noexcept:
+    return b"0" <= char <= b"9"
+
+
 cdef inline bint is_word(char char) noexcept:
-    return b"0" <= char <= b"9" or b"a" <= (char | 32) <= b"z"
+    return is_digit(char) or b"a" <= (char | 32) <= b"z"
 
 
 cdef inline int space_at(const char* text, Py_ssize_t left) noexcept:
