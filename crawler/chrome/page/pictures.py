@@ -40,7 +40,7 @@ _NAMED: Final = re.compile(
     r"(?P<check>check(?:ed|mark)?|tick|ok|yes|true|correct)"
     r"|(?P<cross>times|close|cross|xmark|remove|false|wrong|no(?=-alt|\s|$)"
     # Not of `fa-x-twitter`, or of what is moved along the x axis.
-    r"|(?<=[_-])(?<!twitter.)x(?=\s|$|-(?:lg|mark|circle|square|octagon|bold|fill)))"
+    r"|(?<=[_-])(?<!twitter.)x(?=[\s_]|$|-(?:lg|mark|circle|square|octagon|bold|fill|icon|small)))"
     r"|(?P<half>star[_-]half)|(?P<empty>star[_-](?:o|border|outline|empty)|(?:far|regular) fa-star)"
     r"|(?P<star>star)"
     r"|(?P<up>(?:arrow|caret|trend|trending)[_-]up)|(?P<down>(?:arrow|caret|trend|trending)[_-]down)"

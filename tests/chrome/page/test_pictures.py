@@ -14,6 +14,8 @@ YES_NO = [
     ("<svg class=icon><use href=/i.svg#icon-check></svg>", "<svg data-icon=times></svg>", "✓✗"),
     ("<img src=/icons/tick.png width=16 alt=''>", "<img src=/icons/no.png width=16>", "✓✗"),
     ("<input type=checkbox checked disabled>", "<input type=checkbox disabled>", "✓☐"),
+    ("<img src=/tick-icon.png>", "<img src=/red-x-icon.png>", "✓✗"),
+    ("<i class='bx bx-check'></i>", "<i class='ph ph-x-circle'></i>", "✓✗"),
     ("<img alt='✅' class=emoji>", "<img alt='❌' class=emoji>", "✅❌"),
     ("<div><i class='fa fa-star'></i></div>", "<p><i class='fa fa-star-o'></i></p>", "★☆"),
     ("<svg><title>Yes</title><path d=M1></svg>", "<svg aria-label=No></svg>", ["Yes", "No"]),
