@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from .pairs import PROSE
 
 _RELATED: Final = 1 << KINDS.index("related")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _NONE: Final = 5  # the level of other blocks
 _LEVELS: Final = np.full(len(TAGS), _NONE)
 _LEVELS[[TAG_CODES[f"h{level}"] for level in range(1, 5)]] = range(1, 5)
@@ -29,10 +31,12 @@ def find_teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[n
     levels = _LEVELS[flat.codes[flat.around]]
     prose = (sizes >= PROSE) & (3 * flat.linked < sizes)
     near = known[:LIMIT]  # containers of later blocks are unknown
-    for at in np.flatnonzero(near[:-1] & ~near[1:]).tolist():
+    for at in np.flatnonzero(near[:-1]).tolist():
         text = flat.texts[at]
+        # A date above the first teaser is known, too: digits are ignored.
         if (
-            len(text) > READ
+            (near[at + 1] and _LETTER.search(flat.texts[at + 1]))
+            or len(text) > READ
             or 2 * flat.linked[at] >= len(text)
             or not phrase_kinds(text)[0] & _RELATED
         ):

@@ -115,6 +115,21 @@ def test_the_section_may_be_named_in_a_line_of_its_own_element() -> None:
     assert "in winter" in strip_chrome(unwrapped, template=template).text
 
 
+def test_a_date_above_the_first_teaser_hides_none() -> None:
+    """Digits are ignored, so it is the heading's neighbour on all pages, and known as well."""
+    cards = "".join(
+        f"<a href=/{n}><div>20{n + 10}-05-17</div><div>{name}</div>"
+        f"<div>What everybody here knows of {name.lower()}, and what few know.</div></a>"
+        for n, name in enumerate(NAMES[:3])
+    )
+    html = f"<p>Tea.</p><section><div>Related articles</div><div>{cards}</div></section><p>Home"
+    flat = parse(html).flat
+    known = np.array([text in ("Related articles", "2010-05-17", "Home") for text in flat.texts])
+    found = find_teasers(flat, known, text_lengths(flat.texts))
+    left = [text for text, cut in zip(flat.texts, found | known, strict=True) if not cut]
+    assert left == ["Tea."]
+
+
 def test_thousands_of_such_headings_take_linear_time() -> None:
     """Also where each of them is in the section of all before it."""
     seconds = []
