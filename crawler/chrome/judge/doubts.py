@@ -93,7 +93,7 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     text = plain & ~found & (count_words(flat.words, sizes) >= SENTENCE)
     if text.any():
         headings = extras.find_headings(codes)
-        found |= extras.comments(flat, text, sizes, headings)
+        found |= extras.comments(flat, title, text, sizes, headings)
         found |= extras.rows(flat, text, sizes)
         found |= extras.teasers(flat, text, sizes)
         found |= extras.banner(flat, title, text, headings)

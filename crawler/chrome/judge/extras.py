@@ -42,7 +42,7 @@ _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("
 
 
 def comments(
-    flat: Flat, text: NDArray[np.bool_], sizes: Wide, headings: list[int]
+    flat: Flat, title: str, text: NDArray[np.bool_], sizes: Wide, headings: list[int]
 ) -> NDArray[np.bool_]:
     """Return which blocks are comments: below such a heading, signed with day and time.
 
@@ -51,10 +51,7 @@ def comments(
     found = np.zeros(len(text), bool)
     first = int(np.argmax(text))
     for heading in headings:
-        title = flat.texts[heading]
-        if heading < first or len(title) > READ:
-            continue
-        if not PHRASES.get(" ".join(first_words(title)), 0) & _COMMENTS:
+        if heading < first or not _heads_comments(flat, title, headings, heading):
             continue
         signed = [
             number
@@ -66,6 +63,17 @@ def comments(
             found[heading : int(flat.ends[holds].min(initial=len(text)))] = True
         break
     return found
+
+
+def _heads_comments(flat: Flat, title: str, headings: list[int], heading: int) -> bool:
+    """Whether a heading says that comments follow: "Comments", "2 responses to" the page."""
+    text = flat.texts[heading]
+    if len(text) <= READ and PHRASES.get(" ".join(first_words(text)), 0) & _COMMENTS:
+        return True
+    if len(text) > _LONGEST_HEADING or not phrase_kinds(text)[1] & _COMMENTS:
+        return False
+    above = (flat.texts[at] for at in headings if at < heading)
+    return any(name in text and name in title for name in above)
 
 
 def find_headings(codes: Ints) -> list[int]:

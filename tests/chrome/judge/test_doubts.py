@@ -194,6 +194,7 @@ def test_a_footer_is_no_text_beside_a_line() -> None:
     [
         ("Comments", "Posted by: Reader {0} | July {0}, 2021 at 9:1{0} am"),
         ("6 Kommentare", "Kommentiert von: Leser {0} | 0{0}. Juli 2021 um 09:1{0}"),
+        ("4 responses to “On tides”", "Reader {0} says: July {0}, 2021 at 9:1{0} am"),
         ("Commentaires", "Rédigé par : Lecteur {0} | le 0{0}/07/2021 à 21h1{0}"),
     ],
 )
@@ -206,7 +207,8 @@ def test_signed_comments_go(heading: str, signed: str, above: bool) -> None:
         name = f"<p class=posted>{signed.format(i)}</p>"
         remarks += f"<div id=c10{i}>{name + remark if above else remark + name}</div>"
     post = f"<div class=post><h1>On tides</h1><p>{OWN}</p><p>It left at 9:15 in 2021.</p></div>"
-    found = text_of(f"{MENU}<div id=content>{post}<h2>{heading}</h2>{remarks}</div>")
+    body = f"{MENU}<div id=content>{post}<h2>{heading}</h2>{remarks}</div>"
+    found = text_of(body, "On tides – Press")
     assert OWN in found
     assert "deserves" not in found
     posts = text_of(f"{MENU}<div id=content><h2>{heading}</h2>{remarks}</div>")
