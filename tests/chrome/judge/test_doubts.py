@@ -195,6 +195,7 @@ def test_a_footer_is_no_text_beside_a_line() -> None:
         ("Comments", "Posted by: Reader {0} | July {0}, 2021 at 9:1{0} am"),
         ("6 Kommentare", "Kommentiert von: Leser {0} | 0{0}. Juli 2021 um 09:1{0}"),
         ("4 responses to “On tides”", "Reader {0} says: July {0}, 2021 at 9:1{0} am"),
+        ("One response to “On tides”", "Reader {0} says: July {0}, 2021 at 9:1{0} am"),
         ("Commentaires", "Rédigé par : Lecteur {0} | le 0{0}/07/2021 à 21h1{0}"),
     ],
 )
