@@ -231,6 +231,30 @@ async def test_a_copy_of_a_page_that_is_replaced_is_asked_for_again(web: Web, ru
     assert feed.texts.keys() == {"/", *texts} - {"/original"}
 
 
+async def test_copies_of_all_pages_that_are_replaced_are_asked_for_again(
+    web: Web, run: Any
+) -> None:
+    """One page replaces two, which are not like each other; their copies are not like it."""
+    words, *other = (prose(seed, 300).split() for seed in range(5))
+    others = {f"/{n}": prose(100 + n) for n in range(ENOUGH)}
+    left, right = other[0][:28] + words[28:], words[:272] + other[1][:28]
+    copies = {
+        "/left": left,
+        "/right": right,
+        "/copy-of-left": left[:140] + other[2][:20] + left[160:],
+        "/copy-of-right": right[:140] + other[3][:20] + right[160:],
+        "/all": words,
+    }
+    texts = others | {path: " ".join(text) for path, text in copies.items()}
+    web.page("/", *texts, text=HOST)
+    for path, text in texts.items():
+        web.page(path, text=text)
+    feed = Feed()
+    stats = await run(feed, DEDUP_PREFER="shortest-url", DEDUP_TEMPLATES=True, DEDUP_SEED=1)
+    assert (stats["dedup/replaced"], stats["dedup/asked_again"]) == (1, 2)
+    assert feed.texts.keys() >= {"/all", "/copy-of-left", "/copy-of-right"}
+
+
 @pytest.mark.parametrize(("then", "found"), [
     ("new", ["updated", "updated"]),
     ("copy", ["updated"]),

@@ -76,6 +76,8 @@ class AskAgain:
         self._template = template
         self._forget = forget
         self.dropped = DroppedPages(most)
+        # Pages to ask about at the next idle spider, of which nothing says that they are lost.
+        self.latest: dict[str, Dropped] = {}
         self.doubtful = DoubtfulCopies()
         self._since_settled = 0
         self._index: DuplicateIndex | None = None
@@ -143,7 +145,11 @@ class AskAgain:
     def ask_when_idle(self) -> None:
         """Request pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
-        pages = bool(self.dropped) and not self._is_unanswered and self._index is not None
+        pages = (
+            bool(self.dropped or self.latest)
+            and not self._is_unanswered
+            and self._index is not None
+        )
         if not (settling or pages or self.doubtful):
             return
         self._settle_soon(is_idle=True)
@@ -156,11 +162,15 @@ class AskAgain:
 
     async def _settle_pages(self, *, is_idle: bool) -> None:
         pages, noted = self.dropped.take_pages(), dict[str, Request]()
+        asked = dict(pages)
+        if is_idle:
+            asked |= {url: page for url, page in self.latest.items() if url not in pages}
+            self.latest = {}
         try:
             if is_idle or self.doubtful.are_many:
                 noted = await self.doubtful.take_noted(self._template, some=not is_idle)
-            found = await self._find_originals(pages, is_idle=is_idle)
-            await self._ask_for(pages, found, is_idle=is_idle)
+            found = await self._find_originals(asked, is_idle=is_idle)
+            await self._ask_for(asked, found, is_idle=is_idle)
         except Exception as error:  # no error may keep the crawl from ending
             self._is_unanswered = is_idle
             self.dropped.put_back(pages)

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy import signals
+
 from ...dedup.errors import DedupError, ServerError
 from ...dedup.identity import host
 from ...dedup.verdict import Kind, Verdict
@@ -72,13 +74,16 @@ class Course:
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
         self._has_begun = False
+        self._has_news = False  # whether a page has come since the spider was idle
         self._next_try = 0.0
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Follow the course of a crawl."""
         self._crawler = crawler
         self._job = Job.of_crawl(crawler, self._config)
-        self.again.connect_signals(crawler)
+        if self._config.drop:
+            crawler.signals.connect(self._remember_latest, signal=signals.spider_idle)
+        self.again.connect_signals(crawler)  # after the signal above, whose pages it asks about
         self.later.connect_signals(crawler)
 
     async def use_index(
@@ -121,6 +126,7 @@ class Course:
         self, verdict: Verdict, request: Request | None, text: str, main: MainText | None
     ) -> None:
         """Note the decision about a page's text, which is in `main` if the pipeline found it."""
+        self._has_news = True
         identity, hashed = self._config.identity, hash_text(text)
         known, is_copy = identity(verdict.url), verdict.standing in _COPIES
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
@@ -169,6 +175,21 @@ class Course:
         for known, page in self._copies.take(original).items():
             if page.text != but:
                 self.again.remember_page(known, page)
+
+    def _remember_latest(self) -> None:
+        """Have the index asked about the latest pages and copies when the spider is idle.
+
+        A page that replaces several names one of them, and one of another crawler names none here.
+        And a copy may have been checked while its original was found gone.
+        """
+        if not self._has_news:
+            return
+        self._has_news = False
+        kept = self._replaceable.list_pages()
+        latest = {url: kept[url] for url in kept if not self.later.is_doubtful(url)}
+        latest |= self._copies.list_copies()
+        is_over = self.again.asked.was_final
+        self.again.latest = {url: page for url, page in latest.items() if not is_over(url)}
 
     def _note_replaced(self, verdict: Verdict, known: str, main: MainText | None) -> None:
         """Treat a page that another has replaced as if it had come after that, and been dropped."""

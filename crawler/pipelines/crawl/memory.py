@@ -55,6 +55,10 @@ class ReplaceablePages:
         """Hand over the request and the text of a page, None if it is not remembered."""
         return self._pages.pop(url, None)
 
+    def list_pages(self) -> dict[str, Dropped]:
+        """The pages that are remembered, as dropped pages that are their own originals."""
+        return {url: Dropped(request, url, text) for url, (request, text) in self._pages.items()}
+
 
 class LatestCopies:
     """Remembers the latest dropped copies, whose originals may still change or be replaced.
