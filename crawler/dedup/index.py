@@ -192,14 +192,16 @@ class DuplicateIndex(AskedIndex):
         self.crawl = crawl
         return crawl
 
-    async def end_crawl(self) -> None:
-        """Record that the crawl has ended: what it kept was passed on.
+    async def end_crawl(self, *, failed: bool = False) -> None:
+        """Record that the crawl has ended: what it kept was passed on, unless it has `failed`.
 
-        Crawls that begin now are not part of it.
+        Crawls that begin now are not part of it. If it failed, it counts as killed. A crawl with a
+        name is one with its other processes, and has not ended while one has failed.
         """
-        if self.crawl is not None:
+        if self.crawl is not None and not (failed and self.config.crawl):
             ended, self.crawl = self.crawl, None
-            await self._exchange.ask(partial(self.store.end_crawl, ended))
+            end = self.store.give_up_crawl if failed else self.store.end_crawl
+            await self._exchange.ask(partial(end, ended))
 
     async def replay(
         self, told: Callable[[str], object] = lambda url: None

@@ -196,10 +196,13 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
 
 @pytest.mark.parametrize("feed", ["/dev/full:jsonl", "/dev/full:json", "/dev/null/x.jsonl"])
 async def test_nor_by_one_whose_feed_could_not_be_written(
-    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, feed: str
+    web: Web, redis_url: str, tmp_path: Path, feed: str
 ) -> None:
-    """On a full disk, or in no folder: the crawl fails, and the next brings what it has kept."""
-    web.page("/", text=prose(1))
+    """On a full disk, or in no folder: the crawl fails, and the next brings what it has kept, also
+    if it begins at once, or finds it under another URL.
+    """
+    web.page("/", "/old", text=prose(1))
+    web.page("/old", text=prose(2))
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
     given = {**settings, "JOBDIR": tmp_path / "job"}
     words = ["crawl", "site", "-a", f"url={web.url}", "-O", feed]
@@ -210,11 +213,14 @@ async def test_nor_by_one_whose_feed_could_not_be_written(
     assert "A feed could not be written: see" in failed.stderr
     assert "kept page is in" not in failed.stderr
     assert (tmp_path / "job" / "dedup.json").exists()
-    moment = time.time
-    monkeypatch.setattr(time, "time", lambda: moment() + 15)
+    web.page("/", "/new", text=prose(1))
+    web.page("/new", text=prose(2))
     passed = Feed()
     await crawl(web, passed, DEDUP_DROP="exact,near,repeated,unchanged", **settings)
-    assert passed.tags["/"]["kind"] == "updated"
+    assert {path: tag["kind"] for path, tag in passed.tags.items()} == {
+        "/": "updated",
+        "/new": "updated",
+    }
 
 
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:
