@@ -30,11 +30,26 @@ from tests.chrome.test_short_pages import NOTE, WORDS, crawl, own
         ("<h1>3.2 Tea (printable version)</h1><p>It is good.</p>", "Tea"),
         ("<h1>Tea (Druckversion)</h1><p>It is good.</p>", "Tea"),
         ("<h1>1.5 mm</h1><p>It is good.</p>", "1.5 mm"),
+        ("<h1>3.2. はじめに</h1><p>It is good.</p>", "はじめに"),
+        ("<h1>§ 3.12 Tea</h1><p>It is good.</p>", "Tea"),
     ],
 )
 def test_what_a_page_is_called(html: str, heading: str) -> None:
     """Its heading, or its title without the site's name."""
     assert strip_chrome(html).heading == heading
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("1.5 リットル", "1.5 毫米不锈钢板", "1.5 لتر زيت", "1.5 ליטר חלב", "1.5 킬로그램 쌀"),
+        *("2.4 GHz Antenne", "2.4 ГГц антенна", "1.5 Litre Bottle", "1.4.2 Released"),
+        *("18.30 Konzert", "24.12. Konzert", "24.12.25 Konzert", "9.00 Uhr Konzert"),
+    ],
+)
+def test_an_amount_is_no_number_of_a_section(heading: str) -> None:
+    """Nor is a time, a date or a version: often they alone tell two short pages apart."""
+    assert strip_chrome(f"<h1>{heading}</h1><p>It is good.</p>").heading == heading
 
 
 def test_the_name_of_the_site_is_no_heading() -> None:

@@ -49,7 +49,16 @@ _PRINTED: Final = re.compile(
     rf"(?<=\S)\s+[-–—|:]\s+(?:{_PRINT})\s*$",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"^(?:§\s*)?(?:\d{1,3}\.)+\d{1,3}\.?\s+(?=[^\W\d_]{3})")
+_UNITS: Final = (
+    r"[kmgtкмгт]?(?:hz|гц)|(?:kilo|centi|milli)?(?:meter|metre|metro|liter|litre|litro)s?|kilos?|tons?|"
+    r"tonnes?|inch(?:es)?|zoll|foot|feet|miles?|meilen?|gallons?|ounces?|pounds?|pfund|volts?|watts?|"
+    r"uhr|euros?|dollars?"
+)
+# Of a section: parts of one digit, since 18.30 may be a time, 24.12. a date and 1.4.2 a version.
+_NUMBER: Final = re.compile(
+    r"^(?:§\s*(?:\d{1,3}\.)+\d{1,3}\.?|(?P<dotted>(?:\d\.){2,})|\d\.\d)\s+"
+    rf"(?!(?i:{_UNITS})\b)(?=[^\W\d_]{{3}})"
+)
 
 
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
@@ -145,15 +154,17 @@ def _said_by(titled: list[str], full: str, whole: str, own: str) -> str:
 def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
     """Return a heading without its number, the site's name, and a note such as "print version".
 
-    A number has at least two parts, and a word after it: "1.5 mm" is not one.
+    A number has at least two parts, and a word after it: "1.5 mm" is not one. In scripts without
+    capitals only its last point tells it from an amount.
 
     >>> plain_name("3.2 Tea (print)"), plain_name("Print: Tea"), plain_name("1.5 mm")
     ('Tea', 'Tea', '1.5 mm')
     """
     name = _PRINTED.sub("", name[:_READ].strip())
-    found = _NUMBER.match(name)
-    if found and not name[found.end()].islower():
-        name = name[found.end() :]
+    if found := _NUMBER.match(name):
+        first = name[found.end()]
+        if first.isupper() or (found["dotted"] and not first.islower()):
+            name = name[found.end() :]
     if site:
         parts = _separator(name).split(name)
         left = [part for part in parts if not is_of_site(part, site)]
