@@ -19,7 +19,7 @@ from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
 from .sketches.shingles import Shingler
 from .text.normaliser import Normaliser, single_spaced
 from .text.segmentation import make_segmenter
-from .text.sign_words import find_operators
+from .text.sign_words import find_heading_signs
 
 if TYPE_CHECKING:
     from .config import DedupConfig
@@ -207,10 +207,10 @@ class Fingerprinter:
         """
         normaliser = self._sketcher.shingler.normaliser
         normalised = single_spaced(normaliser.encode(heading))
+        if normaliser.keep_signs:
+            normalised += find_heading_signs(heading).encode("utf-8", "replace")
         if not normalised:
             return page
-        if normaliser.keep_signs:
-            normalised += find_operators(heading).encode()
         number = xxhash.xxh3_64_intdigest(normalised, seed=self._seed) & 0xFFFF or 1
         fours = (page.words if own_words is None else own_words) // 4
         counts = (min(fours, _MOST_OWN), _MOST_OWN if learnt is None else min(learnt, _MOST_OWN))

@@ -207,11 +207,18 @@ async def test_an_index_of_the_format_before_is_taken_over(index_url: str) -> No
         ("The option `-x`", "The option -x", Kind.EXACT),
         ("C#, F#", "C#/F#", Kind.EXACT),
         ("Tea (green)", "Tea - green", Kind.EXACT),
+        ("『雪国』【1】", "『雪国』【2】", Kind.UNIQUE),
+        ("【注1】", "【注2】", Kind.UNIQUE),
+        ("「→」キー", "「←」キー", Kind.UNIQUE),
+        ("“;” en français", "“,” en français", Kind.UNIQUE),
+        ("予報：☀", "予報：☂", Kind.UNIQUE),
+        ("旅行 🇯🇵", "旅行 🇨🇳", Kind.UNIQUE),
+        ("■ 予報 🔗", "予報", Kind.EXACT),
+        ("Чай [править]", "Чай", Kind.EXACT),
+        ("お茶（緑）！", "お茶「緑」", Kind.EXACT),
     ],
 )
-async def test_operators_tell_headings_apart(
-    index_url: str, one: str, other: str, kind: Kind
-) -> None:
+async def test_signs_tell_headings_apart(index_url: str, one: str, other: str, kind: Kind) -> None:
     """Pages of two operators may have the same few words; dashes and bars of prose do not count."""
     described = text(article(1, 20))
     async with opened(index_url) as index:

@@ -90,6 +90,11 @@ _OPERATOR: Final = re.compile(
     r"(?:\boperator *+|(?<=\w)#|(?<!`)`++)(?:[-+*/%&|^~!=<>\[\]]|\(\))++(?! *\w)|"
     r"\( *+[-+*/%&|^~!=<>]++ *\)|::~(?=\w)"
 )
+# Signs that a heading is about, as in "The ; sign", and numbers that would be marks in a text.
+_QUOTED: Final = re.compile("(?<=[「『“„«‘'\"(])[^\\w\\s]{1,3}(?=[」』”“»’'\")])")
+_NUMBERED: Final = re.compile(r"[\[【〔][^\W\d]{0,2}(\d{1,4})[\]】〕]")
+# In front of a heading, geometric shapes are bullets; elsewhere some signs link to it.
+_BULLETS: Final = re.compile(r"^[\s\u25a0-\u25ff]+|[🔗⚓]")
 
 
 @lru_cache(maxsize=4096)
@@ -114,13 +119,20 @@ def find_sign(char: str) -> tuple[Sign, str] | None:
     return Sign.MARK if category[0] == "P" or char in "~^" else Sign.SYMBOL, written
 
 
-def find_operators(heading: str) -> str:
-    """The names of operators in a heading, which no words tell apart, without blanks.
+def find_heading_signs(heading: str) -> str:
+    """What no words tell apart in a heading: operators, signs in quotes, marks, and pictures.
 
-    >>> find_operators("Size::operator += (int)"), find_operators("Tour operator - Harbour")
+    >>> find_heading_signs("Size::operator += (int)"), find_heading_signs("Tour operator - Harbour")
     ('operator+=', '')
+    >>> [find_heading_signs(title) for title in ("『雪国』【2】", "「→」キー", "天気：☂", "■ 天気")]
+    ['2', '→', '☂', '']
     """
-    return "".join(_OPERATOR.findall(heading)).replace(" ", "")
+    operators = "".join(_OPERATOR.findall(heading)).replace(" ", "")
+    text = unicodedata.normalize("NFKC", heading)
+    quoted, numbers = _QUOTED.findall(text), _NUMBERED.findall(text)
+    pictures = [char for char in _BULLETS.sub("", text) if unicodedata.category(char) == "So"]
+    known = map(find_sign, "".join([*quoted, *pictures]))
+    return operators + "".join([*numbers, *(sign[1] for sign in known if sign)])
 
 
 def with_signs(text: str) -> str:
