@@ -6,6 +6,8 @@ import re
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
+from .segmentation import UNSPACED_LETTER
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,6 +59,14 @@ _DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _AT_LINE: Final = re.compile(r"(?:\d{1,3}[:.])?(\d{1,3})(?:[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))")
 _IN_LINE: Final = re.compile(r"(?:\d{1,3}:)?(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
 _MOST_NUMBERED: Final = 199  # verses of a psalm, and no year
+# What a number counts: the letter beside it, or one of a script without spaces, as 月, else a word.
+_COUNTED: Final = re.compile(rf"[{UNSPACED_LETTER}]|(?<=\d)[^\W\d_]|\w+|\S")
+# With a capital, as the beginning of a verse: months in English, German, Greek and others.
+_MONTH: Final = re.compile(
+    "jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|"
+    "ιαν|φεβ|μαρ|απρ|μαΐ|ιου|αυγ|σεπ|οκτ|νοε|δεκ",
+    re.IGNORECASE,
+)
 _TIME: Final = (
     r"(?:(\d{1,2}):)?(\d{1,2}):(\d{2})(?:[.,]\d{1,3})?"
     r"(?:\s?-->\s?[\d:.,]{4,15}(?:[^\S\n][^\n]{0,60})?)?[\])]?"
@@ -237,9 +247,16 @@ def _find_verse_numbers(text: str, lines: list[int], ends: list[int]) -> Iterato
         restarted = _find_runs(numbers, fewest)
         if len(restarted) > len(chain):
             chain = restarted
-        if len(chain) >= _SHARE * len(found):
+        if len(chain) >= _SHARE * len(found) and not _are_counts(text, [found[at] for at in chain]):
             for at in chain:
                 yield found[at][1:]
+
+
+def _are_counts(text: str, numbers: list[tuple[int, int, int]]) -> bool:
+    """Whether the same follows all numbers, as in dates: 1 мая, 2 мая, 3 мая."""
+    counted = {(found := _COUNTED.match(text, stop)) and found[0] for _, _, stop in numbers}
+    word = counted.pop() if len(counted) == 1 else None
+    return word is not None and (not word[0].isupper() or _MONTH.match(word) is not None)
 
 
 def _longest_run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
