@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from .dedup.store.server.address import mask_url
 from .dedup.verdict import Kind
-from .pipelines.stopping import has_failed_feed
+from .pipelines.stopping import has_failed_feed, watch_feeds
 from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
 from .start_errors import name_setting
@@ -96,6 +96,7 @@ class Console:
         with name_setting("CONSOLE_INTERVAL", "a number of seconds"):
             interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
         console = cls(crawler, interval, measure_width(_Terminal(sys.stderr)))
+        watch_feeds(crawler)
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)

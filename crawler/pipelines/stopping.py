@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
 _POLL = 0.1  # seconds
-_STORED = "feedexport/success_count/"
+_FAILED = "feedexport/failed_count/"
+
+_watches: WeakKeyDictionary[Crawler, FeedWatch] = WeakKeyDictionary()
 
 
 def fail_at_end(crawler: Crawler, when: Callable[[Crawler], bool] = lambda _: True) -> None:
@@ -45,22 +48,43 @@ def fail_at_start(crawler: Crawler) -> None:
         crawler.signals.disconnect(exporter.open_spider, signal=signals.spider_opened)
 
 
-def has_failed_feed(crawler: Crawler) -> bool:
-    """Whether a feed of a crawl that is over could not be written, as on a full disk.
+class FeedWatch:
+    """Notes what becomes of the feeds of a crawl, whatever statistics its collector keeps."""
 
-    Scrapy counts the feeds that it has stored. It does not count all others: those that it could
-    not even open are tracebacks in the log.
-    """
+    def __init__(self, crawler: Crawler) -> None:
+        self._closed = 0
+        self._failed_before = _count_failed(crawler)  # a collector may count several crawls
+        crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
+
+    def _note_closed(self) -> None:
+        self._closed += 1
+
+    def has_failed(self, crawler: Crawler, due: int) -> bool:
+        """Whether a feed is missing: not stored, or not even opened, which no statistic has."""
+        return self._closed < due or _count_failed(crawler) > self._failed_before
+
+
+def watch_feeds(crawler: Crawler) -> None:
+    """Watch the feeds of a crawl from now on, for :func:`has_failed_feed`."""
+    if crawler not in _watches:
+        _watches[crawler] = FeedWatch(crawler)
+
+
+def has_failed_feed(crawler: Crawler) -> bool:
+    """Whether a feed of a crawl that is over could not be written, as on a full disk."""
     exporter = crawler.get_extension(FeedExporter) if crawler.engine else None
-    if exporter is None or crawler.stats is None:
+    if exporter is None or crawler not in _watches:
         return False
     due = 0
     for slot in exporter.slots:  # the last batch of each feed
         is_due = slot.itemcount or (slot.store_empty and slot.batch_id == 1)
         due += slot.batch_id - 1 + bool(is_due)
-    counts = crawler.stats.get_stats()  # none at all if the project's collector drops them
-    stored = sum(int(counts[name]) for name in counts if name.startswith(_STORED))
-    return bool(counts) and stored < due
+    return _watches[crawler].has_failed(crawler, due)
+
+
+def _count_failed(crawler: Crawler) -> int:
+    counts = crawler.stats.get_stats() if crawler.stats else {}
+    return sum(int(counts[name]) for name in counts if _FAILED in name)
 
 
 class Stopper:

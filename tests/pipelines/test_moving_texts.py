@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from redis import Redis
 from scrapy import signals
+from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
 
 from tests.conftest import Server, wait_until
 from tests.pipelines.crawls import Feed, Site, crawl, make_crawler, prose, weeks
@@ -173,14 +174,30 @@ async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) 
     assert not (tmp_path / "job" / "dedup.json").exists()
 
 
-@pytest.mark.parametrize("collector", ["MemoryStatsCollector", "DummyStatsCollector"])
+class Sending(MemoryStatsCollector):
+    """Sends counts elsewhere, and keeps other statistics."""
+
+    def inc_value(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+class Prefixing(MemoryStatsCollector):
+    """Names counts in its own way."""
+
+    def inc_value(self, key: str, *args: Any, **kwargs: Any) -> None:
+        super().inc_value(f"shop/{key}", *args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "collector", [MemoryStatsCollector, DummyStatsCollector, Sending, Prefixing]
+)
 async def test_a_crawl_has_ended_when_its_feeds_are_written(
-    web: Web, redis_url: str, tmp_path: Path, collector: str
+    web: Web, redis_url: str, tmp_path: Path, collector: type
 ) -> None:
     """If it is killed before that, the index knows of a crawl that has not ended."""
     web.page("/", text=prose(1))
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
-    settings["STATS_CLASS"] = f"scrapy.statscollectors.{collector}"
+    settings["STATS_CLASS"] = collector
     crawler = make_crawler(FEEDS={tmp_path / "feed.jsonl": {"format": "jsonlines"}}, **settings)
     unended = []
     with Redis.from_url(redis_url) as client:
@@ -192,6 +209,16 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
         await crawler.crawl_async(url=web.url)
         look()
     assert unended == [1, 0]
+
+
+async def test_a_feed_that_failed_is_known_by_any_name(web: Web, redis_url: str) -> None:
+    """A collector that gives counts its own names tells of a full disk, too."""
+    web.page("/", text=prose(1))
+    feeds = {"/dev/full": {"format": "jsonlines"}}
+    crawler = make_crawler(FEEDS=feeds, DEDUP_REDIS_URL=redis_url, STATS_CLASS=Prefixing)
+    await crawler.crawl_async(url=web.url)
+    with Redis.from_url(redis_url) as client:
+        assert client.hlen("{dedup}:crawls") == 1
 
 
 @pytest.mark.parametrize("feed", ["/dev/full:jsonl", "/dev/full:json", "/dev/null/x.jsonl"])

@@ -17,7 +17,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ...dedup.store.messages import UNANNOUNCED, Crawl
-from ..stopping import fail_at_end, has_failed_feed
+from ..stopping import fail_at_end, has_failed_feed, watch_feeds
 from .doubtful import Doubtful
 from .memory import Dropped
 
@@ -72,6 +72,7 @@ class Job:
         folder = job_dir(crawler.settings)
         job = cls(Path(folder) if folder else None)
         job._crawler = crawler
+        watch_feeds(crawler)
         fail_at_end(crawler, when=has_failed_feed)
         if job.was_killed:
             job._tell_course(config.on_interrupt == "again")
