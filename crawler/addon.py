@@ -9,7 +9,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from .pipelines import DuplicatePipeline
-from .pipelines.feeds import TagCsvExporter
+from .pipelines.feeds import EXPORTERS
 from .pipelines.log_format import BriefLogFormatter
 from .pipelines.reading import ResponseParser
 from .pipelines.result_middleware import ResultMiddleware
@@ -40,8 +40,8 @@ class Addon:
     - middlewares that remember the response of each item, parse each page once, and spare requests
       (``DEDUP_LEARN_URLS``);
     - a :class:`CookiesMiddleware` in place of Scrapy's, which limits cookies as browsers do;
-    - unless the project has its own, a log formatter that keeps pages out of the log, and an
-      exporter that writes tags into CSV as JSON.
+    - unless the project has its own, a log formatter that keeps pages out of the log, and
+      exporters that write tags into CSV as JSON, and into other feeds as plain values.
 
     ``DEDUP_ENABLED = False`` turns all of it off. If a setting cannot be used, the crawl does not
     start, and the error names the setting.
@@ -76,11 +76,8 @@ class Addon:
         if settings.getpriority("LOG_FORMATTER") == SETTINGS_PRIORITIES["default"]:
             settings.set("LOG_FORMATTER", BriefLogFormatter, "addon")
         exporters = settings.getdict("FEED_EXPORTERS")
-        if "csv" not in exporters:
-            priority = max(
-                settings.getpriority("FEED_EXPORTERS") or 0, SETTINGS_PRIORITIES["addon"]
-            )
-            settings.set("FEED_EXPORTERS", {**exporters, "csv": TagCsvExporter}, priority)
+        priority = max(settings.getpriority("FEED_EXPORTERS") or 0, SETTINGS_PRIORITIES["addon"])
+        settings.set("FEED_EXPORTERS", EXPORTERS | exporters, priority)
         name = "DOWNLOADER_MIDDLEWARES"
         settings.set(
             name, added_to(settings.getdict(name), COOKIES), settings.getpriority(name) or 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import marshal
 import os
+import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,3 +149,12 @@ def test_tags_in_csv(crawls: Crawls) -> None:
     assert [tag["kind"] for tag in tags] == ["unique"] * (PAGES - 1)
     with (crawls.folder / "kinds.csv").open() as feed:
         assert {row["dedup"] for row in csv.DictReader(feed)} == {"unique"}
+
+
+def test_tags_in_feeds_of_objects(crawls: Crawls) -> None:
+    """Scrapy's formats for Python have all items, with a tag that is a dict and nothing else."""
+    for load, name in (marshal.load, "tags.marshal"), (pickle.load, "tags.pickle"):
+        with (crawls.folder / name).open("rb") as feed:
+            items = [load(feed) for _ in range(PAGES - 1)]
+            assert not feed.read()
+        assert {type(item["dedup"]) for item in items} == {dict}

@@ -1,14 +1,15 @@
-"""The tag in feeds without nested values: JSON in a cell of CSV, a fixed type for Parquet."""
+"""The tag in feeds: JSON in a cell of CSV, a plain dict for Python, a fixed type for Parquet."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy.exporters import CsvItemExporter
+from scrapy.exporters import CsvItemExporter, MarshalItemExporter, PickleItemExporter
 
 from ..dedup.verdict import Containment
 from ..project import project_config
+from .writing import Tag
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,6 +33,31 @@ class TagCsvExporter(CsvItemExporter):
         if name == self._tag_field and isinstance(value, dict):
             return json.dumps(value, ensure_ascii=False)
         return super().serialize_field(field, name, value)
+
+
+class _PlainTags:
+    """For exporters that write an object as it is: a reader may not have the tag's class."""
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        """Return the value of a field."""
+        value = super().serialize_field(field, name, value)  # type: ignore[misc]
+        return dict(value) if isinstance(value, Tag) else value
+
+
+class TagMarshalExporter(_PlainTags, MarshalItemExporter):
+    """Scrapy's exporter, which would refuse the tag."""
+
+
+class TagPickleExporter(_PlainTags, PickleItemExporter):
+    """Scrapy's exporter, whose feed could only be read where this package is installed."""
+
+
+EXPORTERS: Final = {
+    "csv": TagCsvExporter,
+    "marshal": TagMarshalExporter,
+    "pickle": TagPickleExporter,
+}
+"""For each format of a feed the exporter that takes the place of Scrapy's."""
 
 
 def arrow_type() -> Any:

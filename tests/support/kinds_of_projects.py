@@ -326,7 +326,8 @@ def run(url: str, redis_url: str) -> None:
         if spider is Csv:
             own["FEEDS"] |= {"kinds.csv": {"format": "csv"}}
         if spider is Listed:
-            own["FEEDS"] |= {"tags.csv": {"format": "csv"}}
+            kinds = ("csv", "marshal", "pickle")
+            own["FEEDS"] |= {f"tags.{kind}": {"format": kind} for kind in kinds}
         spider.custom_settings = {**(spider.custom_settings or {}), **own}
         crawler = process.create_crawler(spider)
         process.crawl(crawler, url=url)
