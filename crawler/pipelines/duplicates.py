@@ -38,6 +38,7 @@ from .templates import ask_of_templates, site_template
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class DuplicatePipeline:
         self.texts = MainTexts(config, count, trees)
         self.origins = Origins()
         self.outcome = Outcome(config)
-        self.crawl = CrawlIndex(config, count, fail, template, self.texts.reader.checked_urls)
+        self.crawl = CrawlIndex(config, count, fail, template, self._checked_urls)
         self.ending: Ending | None = None
         self._count = count
         self._stop = stop
@@ -110,9 +111,10 @@ class DuplicatePipeline:
             template=partial(site_template, crawler),
             trees=ResponseTrees.of_crawl(crawler),
         )
-        pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader)
         pipeline.outcome.connect_signals(crawler)
         pipeline.crawl.connect_signals(crawler)
+        # After the above, which asks for the page of an item that Origins then forgets.
+        pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader)
         pipeline.ending = Ending(crawler)
         pipeline.ending.connect_signals()
         adapt_pipeline(pipeline)
@@ -199,6 +201,7 @@ class DuplicatePipeline:
         if template is not None and main is not None:
             template.observe(main, url)
         self._complete_page(page)
+        self.origins.note_checked(item, url)
         self.crawl.gone.note_item(url)
         await self.crawl.report_found(is_all=False)
         await self.crawl.course.begin_crawl()
@@ -233,6 +236,11 @@ class DuplicatePipeline:
             self.crawl.sparing.note_verdict(origin.response, verdict, f"{title}\n{alone}")
         self._archive_page(page, found, text, verdict)
         return verdict
+
+    def _checked_urls(self, item: Any, response: Response | None) -> list[str]:
+        """The URLs under which the page of an item was checked, or may have been."""
+        url = self.origins.checked_url(item)
+        return [url] if url is not None else self.texts.reader.checked_urls(item, response)
 
     def _complete_page(self, page: ItemPage) -> None:
         """Take the canonical URL and the date of a response's page from its HTML."""

@@ -581,6 +581,28 @@ async def test_a_page_that_a_later_pipeline_loses_is_forgotten(
     )
 
 
+async def test_a_page_whose_item_loses_its_url_before_it_is_lost(web: Web, run: Any) -> None:
+    """As in a pipeline that takes an item apart for a database: the response has another URL."""
+    for path in Other.paths:
+        web.page(path, text=prose(1))
+
+    class Named(Other):
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield {"url": f"https://shop.example{at}", "text": response.text, "at": at}
+
+    class TakingApart:
+        def process_item(self, item: Any) -> Any:
+            del item["url"]
+            if item["at"] == "/new":
+                raise DropItem("no price")
+            return item
+
+    tags = Tags()
+    stats = await run(tags, spider=Named, ITEM_PIPELINES={TakingApart: 300})
+    assert stats["dedup/lost_later"] == 1
+    assert [item["at"] for item in tags.items] == ["/old"]
+
+
 @pytest.mark.parametrize(("error", "passed", "told"), [
     (ValueError("no column dedup"), 9, True),
     (ValueError("connection lost"), 9, False),

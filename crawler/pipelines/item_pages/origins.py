@@ -88,6 +88,7 @@ class Origins:
         # A weak reference: the reader may hold the crawler, which would then never be collected.
         self._reader: ref[ItemReader] | None = None
         self._noted: dict[int, tuple[Any, ref[Response], tuple[Any, ...]]] = {}
+        self._checked: dict[int, str] = {}  # the URLs of these items' pages
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, reader: ItemReader) -> Self:
@@ -113,7 +114,7 @@ class Origins:
         """Note the origin of an item."""
         key = id(item)
         # There is no signal when a pipeline replaces an item: then it goes with the response.
-        of_response = ref(origin.response, lambda _: self._noted.pop(key, None))
+        of_response = ref(origin.response, lambda _: self._forget(key))
         self._noted[key] = item, of_response, origin[1:]
 
     def find_origin(self, item: Any) -> Origin | None:
@@ -124,9 +125,22 @@ class Origins:
         response = of_response()
         return Origin(response, *facts) if response is not None else None
 
+    def note_checked(self, item: Any, url: str) -> None:
+        """Note the URL under which the page of an item is checked, which pipelines may change."""
+        if id(item) in self._noted:
+            self._checked[id(item)] = url
+
+    def checked_url(self, item: Any) -> str | None:
+        """The URL under which the page of an item was checked; None if it is not known."""
+        return self._checked.get(id(item))
+
     def forget_item(self, item: Any) -> None:
         """Forget an item that has passed all pipelines, or was dropped."""
-        self._noted.pop(id(item), None)
+        self._forget(id(item))
+
+    def _forget(self, key: int) -> None:
+        self._noted.pop(key, None)
+        self._checked.pop(key, None)
 
 
 class ItemsOfResponse:
