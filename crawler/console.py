@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from .dedup.store.server.address import mask_url
 from .dedup.verdict import Kind
-from .pipelines.stopping import has_failed_feed, watch_feeds
+from .pipelines.stopping import describe_loss, watch_output
 from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
 from .start_errors import name_setting
@@ -96,7 +96,7 @@ class Console:
         with name_setting("CONSOLE_INTERVAL", "a number of seconds"):
             interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
         console = cls(crawler, interval, measure_width(_Terminal(sys.stderr)))
-        watch_feeds(crawler)
+        watch_output(crawler)
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)
@@ -179,14 +179,14 @@ class Console:
             self.terminal.print(f"{asked} requested again: {why}", soft_wrap=True)
         if spared := stats.get("dedup/spared"):
             self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
-        has_failed = has_failed_feed(self.crawler)
-        if has_failed:
-            self.terminal.print("A feed could not be written: see the errors above")
+        loss = describe_loss(self.crawler)
+        if loss:
+            self.terminal.print(f"{loss}: see the errors above")
         else:
             self._print_feeds()
         if not stats.get("site/pages"):
             return  # there is nothing to ask about
-        if not self.feeds and not has_failed:
+        if not self.feeds and not loss:
             self.terminal.print("The kept pages were not written to a file: add -O pages.jsonl")
         url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy_command()
         index = _index_options(self.crawler.settings)

@@ -57,6 +57,7 @@ __all__ = [
     "ignores_start_requests",
     "is_asyncio_available",
     "look_for_requests",
+    "on_failed_closing",
     "run_in_thread",
     "start_failure",
 ]
@@ -147,6 +148,30 @@ def before_close(engine: Any, action: Callable[[Any], None]) -> None:
         return close_with_twisted(spider, reason)
 
     engine.close_spider = act_and_close_with_twisted
+
+
+def on_failed_closing(engine: Any, action: Callable[[], None]) -> None:
+    """Call `action` if a pipeline fails when it is closed, which Scrapy only logs."""
+    scraper = engine.scraper
+    if _HAS_COROUTINES:
+        close: Callable[[], Awaitable[None]] = scraper.close_spider_async
+
+        async def close_or_act() -> None:
+            try:
+                await close()
+            except Exception:
+                action()
+                raise
+
+        scraper.close_spider_async = close_or_act
+        return
+    close_with_twisted = scraper.close_spider
+
+    def act(failure: Any) -> Any:
+        action()
+        return failure
+
+    scraper.close_spider = lambda *args: close_with_twisted(*args).addErrback(act)
 
 
 def look_for_requests(engine: Any) -> None:

@@ -46,9 +46,16 @@ STATS: dict[str, Any] = {
 }
 
 
+class Finished(SimpleNamespace):
+    """A crawl that is over; like others, it is equal to none but itself."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
 def console(stats: dict[str, Any], **options: Any) -> tuple[Console, io.StringIO]:
     text = io.StringIO()
-    crawler: Any = SimpleNamespace(
+    crawler: Any = Finished(
         stats=SimpleNamespace(get_stats=lambda: stats),
         engine=SimpleNamespace(scheduler=[None] * 17),
         get_extension=lambda kind: None,

@@ -10,19 +10,26 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
 
-from ..scrapy_versions import after_stop, before_close, close_spider, create_looping_call
+from ..scrapy_versions import (
+    after_stop,
+    before_close,
+    close_spider,
+    create_looping_call,
+    on_failed_closing,
+)
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
 _POLL = 0.1  # seconds
 _FAILED = "feedexport/failed_count/"
 
-_watches: WeakKeyDictionary[Crawler, FeedWatch] = WeakKeyDictionary()
+_watches: WeakKeyDictionary[Crawler, OutputWatch] = WeakKeyDictionary()
 
 
-def fail_at_end(crawler: Crawler, when: Callable[[Crawler], bool] = lambda _: True) -> None:
+def fail_at_end(crawler: Crawler, when: Callable[[Crawler], object] = lambda _: True) -> None:
     """Let ``scrapy crawl`` exit with code 1 when this crawl is over, if `when` is true then.
 
     Scrapy exits with 0 after any clean close, and with 1 for a crawl without a spider. So the
@@ -48,38 +55,54 @@ def fail_at_start(crawler: Crawler) -> None:
         crawler.signals.disconnect(exporter.open_spider, signal=signals.spider_opened)
 
 
-class FeedWatch:
-    """Notes what becomes of the feeds of a crawl, whatever statistics its collector keeps."""
+class OutputWatch:
+    """Notes what becomes of a crawl's feeds, whatever its statistics, and of its pipelines."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._closed = 0
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
+        self.has_failed_pipeline = False
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
+        crawler.signals.connect(self._begin, signal=signals.spider_opened)
+
+    def _begin(self, spider: Spider) -> None:
+        on_failed_closing(spider.crawler.engine, self._note_failed_pipeline)
 
     def _note_closed(self) -> None:
         self._closed += 1
 
-    def has_failed(self, crawler: Crawler, due: int) -> bool:
+    def _note_failed_pipeline(self) -> None:
+        self.has_failed_pipeline = True
+
+    def has_failed_feed(self, crawler: Crawler) -> bool:
         """Whether a feed is missing: not stored, or not even opened, which no statistic has."""
+        exporter = crawler.get_extension(FeedExporter)
+        if exporter is None:
+            return False
+        due = 0
+        for slot in exporter.slots:  # the last batch of each feed
+            is_due = slot.itemcount or (slot.store_empty and slot.batch_id == 1)
+            due += slot.batch_id - 1 + bool(is_due)
         return self._closed < due or _count_failed(crawler) > self._failed_before
 
 
-def watch_feeds(crawler: Crawler) -> None:
-    """Watch the feeds of a crawl from now on, for :func:`has_failed_feed`."""
+def watch_output(crawler: Crawler) -> None:
+    """Watch the output of a crawl from now on, for :func:`describe_loss`."""
     if crawler not in _watches:
-        _watches[crawler] = FeedWatch(crawler)
+        _watches[crawler] = OutputWatch(crawler)
 
 
-def has_failed_feed(crawler: Crawler) -> bool:
-    """Whether a feed of a crawl that is over could not be written, as on a full disk."""
-    exporter = crawler.get_extension(FeedExporter) if crawler.engine else None
-    if exporter is None or crawler not in _watches:
-        return False
-    due = 0
-    for slot in exporter.slots:  # the last batch of each feed
-        is_due = slot.itemcount or (slot.store_empty and slot.batch_id == 1)
-        due += slot.batch_id - 1 + bool(is_due)
-    return _watches[crawler].has_failed(crawler, due)
+def describe_loss(crawler: Crawler) -> str:
+    """Why items of a crawl that is over may be in no output, as on a full disk; '' if they are.
+
+    A pipeline may write its items only when it is closed.
+    """
+    watch = _watches.get(crawler) if crawler.engine else None
+    if watch is None:
+        return ""
+    if watch.has_failed_feed(crawler):
+        return "A feed could not be written"
+    return "A pipeline failed when it was closed" if watch.has_failed_pipeline else ""
 
 
 def _count_failed(crawler: Crawler) -> int:

@@ -211,6 +211,47 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
     assert unended == [1, 0]
 
 
+class Database:
+    """Writes its items when it is closed, as if that were one transaction."""
+
+    rows: list[str] = []  # noqa: RUF012
+    is_full = False
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+
+    def process_item(self, item: Any) -> Any:
+        self._items.append(item)
+        return item
+
+    def close_spider(self) -> None:
+        if self.is_full:
+            raise OSError("no space left")
+        self.rows += [item.url for item in self._items]
+
+
+async def test_nor_by_one_whose_pipeline_could_not_write(
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipeline writes when it is closed, and fails: what it had comes again in the next crawl."""
+    web.page("/", text=prose(1))
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    settings |= {"ITEM_PIPELINES": {Database: 300}, "DEDUP_DROP": "exact,near,repeated,unchanged"}
+    monkeypatch.setattr(Database, "rows", [])
+    with monkeypatch.context() as full:
+        full.setattr(Database, "is_full", True)
+        crawler = make_crawler(**settings)
+        await crawler.crawl_async(url=web.url)
+        await crawler.stop_async()
+    assert crawler.spider is None  # so that the command exits with 1
+    moment = time.time
+    monkeypatch.setattr(time, "time", lambda: moment() + 15)
+    await crawl(web, **settings)
+    assert Database.rows == [f"{web.url}/"]
+    await crawl(web, **settings)
+    assert Database.rows == [f"{web.url}/"]
+
+
 async def test_a_feed_that_failed_is_known_by_any_name(web: Web, redis_url: str) -> None:
     """A collector that gives counts its own names tells of a full disk, too."""
     web.page("/", text=prose(1))

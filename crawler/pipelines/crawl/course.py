@@ -221,16 +221,16 @@ class Course:
         await self.again.log_end(goes_on=goes_on)
 
     async def end_crawl(self) -> None:
-        """End the crawl in the index; if what it kept is missing in a feed, as a killed one."""
-        failed = self._job.has_failed_feed
-        if failed:
+        """End the crawl in the index; if what it kept may be in no output, as a killed one."""
+        if loss := self._job.loss:
             logger.error(
-                "A feed could not be written, see above. The index has its pages: crawl again, and "
-                "those that this crawl was the last to keep come as `updated`"
+                "%s, see above. The index has its pages: crawl again, and those that this crawl "
+                "was the last to keep come as `updated`",
+                loss,
             )
         if self._index is not None:
             with suppress(DedupError):
-                await self._index.end_crawl(failed=failed)
+                await self._index.end_crawl(failed=bool(loss))
 
     def _has_pending(self, has_pages: bool) -> bool:
         """Whether a crawl that ends has more to do."""

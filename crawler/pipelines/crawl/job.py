@@ -17,7 +17,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ...dedup.store.messages import UNANNOUNCED, Crawl
-from ..stopping import fail_at_end, has_failed_feed, watch_feeds
+from ..stopping import describe_loss, fail_at_end, watch_output
 from .doubtful import Doubtful
 from .memory import Dropped
 
@@ -72,8 +72,8 @@ class Job:
         folder = job_dir(crawler.settings)
         job = cls(Path(folder) if folder else None)
         job._crawler = crawler
-        watch_feeds(crawler)
-        fail_at_end(crawler, when=has_failed_feed)
+        watch_output(crawler)
+        fail_at_end(crawler, when=describe_loss)
         if job.was_killed:
             job._tell_course(config.on_interrupt == "again")
             if config.on_interrupt == "again":
@@ -173,13 +173,13 @@ class Job:
         self._reason = reason
 
     @property
-    def has_failed_feed(self) -> bool:
-        """Whether the crawl is over, and a feed could not be written."""
-        return self._crawler is not None and has_failed_feed(self._crawler)
+    def loss(self) -> str:
+        """Why items of the crawl, which is over, may be in no output; '' if they are."""
+        return describe_loss(self._crawler) if self._crawler is not None else ""
 
     def remove_mark(self) -> None:
-        """Remove the mark if all feeds are written."""
-        if self._folder is None or not self._state or self.has_failed_feed:
+        """Remove the mark if all output is written."""
+        if self._folder is None or not self._state or self.loss:
             return
         if self._reason == "finished" or self._paused is None:
             with suppress(OSError):
