@@ -154,7 +154,8 @@ async def _copy_index(
     except BaseException:
         if is_moved:
             await _mark_index(client, source, "")
-        if await commands.hget(new_head, UNFINISHED) == mark.encode():
+        found = await commands.hmget(new_head, UNFINISHED, "digest")
+        if mark.encode() in found or parameters[b"digest"] in found:  # and nobody else's by now
             await _clear_index(client, target)
         raise
     if is_moved:
