@@ -126,16 +126,22 @@ async def test_a_full_server_changes_nothing(start_server) -> None:
         assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNCHANGED
 
 
+def start_nodes(
+    kind: str, start_server, request: pytest.FixtureRequest
+) -> tuple[str, list[Server]]:
+    """The URL and the servers of a cluster, or of one server of its own."""
+    if kind == "cluster":
+        return request.getfixturevalue("cluster_url"), request.getfixturevalue("cluster")
+    server = start_server(program=other_programs().get(kind))
+    return server.url, [server]
+
+
 @pytest.mark.parametrize("kind", ["server", "cluster", *other_programs()])
 async def test_a_full_server_can_be_emptied(
     kind: str, start_server, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What gives memory back works where nothing can be added: to expire, to forget, to delete."""
-    if kind == "cluster":
-        url, nodes = request.getfixturevalue("cluster_url"), request.getfixturevalue("cluster")
-    else:
-        nodes = [start_server(program=other_programs().get(kind))]
-        url = nodes[0].url
+    url, nodes = start_nodes(kind, start_server, request)
     config, count = DedupConfig(redis_url=url, shards=3), 1000 * len(nodes)
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() - 2000)
@@ -177,11 +183,7 @@ async def test_a_crawl_that_fills_the_server_can_end(
     kind: str, shards: int, start_server, request: pytest.FixtureRequest
 ) -> None:
     """Or the next one would take what it has kept for pages that reached no feed."""
-    if kind == "cluster":
-        url, nodes = request.getfixturevalue("cluster_url"), request.getfixturevalue("cluster")
-    else:
-        nodes = [start_server(program=other_programs().get(kind))]
-        url = nodes[0].url
+    url, nodes = start_nodes(kind, start_server, request)
     async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=shards)) as index:
         await index.begin_crawl()
         await index.check_many((f"http://a/{n}", text(article(n))) for n in range(300))
