@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 from twisted.python.failure import Failure
 
-from crawler.dedup import Kind, Verdict
+from crawler.dedup import DuplicateIndex, Kind, Verdict
 from crawler.pipelines.crawl import doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
@@ -257,6 +257,41 @@ async def test_copies_of_all_pages_that_are_replaced_are_asked_for_again(
     feed, stats = await crawl_preferred(web, run, copies)
     assert (stats["dedup/replaced"], stats["dedup/asked_again"]) == (1, 2)
     assert feed.texts.keys() >= {"/all", "/copy-of-left", "/copy-of-right"}
+
+
+@pytest.mark.parametrize("most", [0, 1000])
+async def test_a_copy_that_was_passed_on_does_not_come_again(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Its text is in the feed, whatever becomes of its original; the index is not asked for it."""
+    for path in ("/first", "/second"):
+        web.page(path, text=prose(1))
+
+    class Changing(Other):
+        paths = ("/first", "/second")
+
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield from super().parse_page(response, at)
+            if at == "/second":
+                web.page("/first", text=prose(2))
+                yield response.request.replace(
+                    url=f"{self.url}/first", cb_kwargs={"at": "/first"}, dont_filter=True
+                )
+
+    asked: list[str] = []
+    originals = DuplicateIndex.originals
+
+    async def note(index: DuplicateIndex, urls: Iterable[str]) -> Any:
+        asked.extend(urls := list(urls))
+        return await originals(index, urls)
+
+    monkeypatch.setattr(DuplicateIndex, "originals", note)
+    tags = Tags()
+    given = {"DEDUP_PREFER": "https", "DEDUP_DROP": "near", "DEDUP_ASK_AGAIN": most}
+    await run(tags, spider=Changing, **given)
+    came = [(item["at"], item["dedup"]["kind"]) for item in tags.items]
+    assert came == [("/first", "unique"), ("/second", "exact"), ("/first", "updated")]
+    assert asked == ([f"{web.url}/first"] if most else [])
 
 
 @pytest.mark.parametrize(("then", "found"), [

@@ -68,7 +68,8 @@ class Course:
         )
         self._config = config
         self._forget = forget
-        self._replaceable = ReplaceablePages(_MOST_REPLACEABLE if config.prefer else 0)
+        is_asking = config.prefer and config.ask_again
+        self._replaceable = ReplaceablePages(_MOST_REPLACEABLE if is_asking else 0)
         self._copies = LatestCopies(min(_MOST_COPIES, config.ask_again))
         self._job = Job()
         self._crawler: Crawler | None = None
@@ -140,7 +141,8 @@ class Course:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             self._note_replaced(verdict, known, main)
-            self._replaceable.add(known, request, hashed)
+            if not is_copy:
+                self._replaceable.add(known, request, hashed)
             return
         is_contained = isinstance(reason, ContainedPage)
         if is_contained:
