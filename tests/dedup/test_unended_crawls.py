@@ -8,6 +8,7 @@ import pytest
 
 from crawler.dedup import DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.messages import Crawl
+from tests.conftest import Server
 from tests.dedup.test_crawls import FIRST, SECOND, THIRD, A, B, C, crawled, opened, wait
 
 
@@ -121,6 +122,18 @@ async def test_starts_and_ends_without_an_answer_count_once(
         await two.begin_crawl(crawls[1])
         await two.end_crawl()
         assert (await index.begin_crawl()).unended == b""
+
+
+async def test_a_process_of_an_earlier_version_hides_no_end(server: Server) -> None:
+    """It writes the number of processes, but not which they are."""
+    async with opened(server.url, crawl="monday") as one, opened(server.url, crawl="monday") as two:
+        crawl = await one.begin_crawl()
+        entry = "{dedup}:crawls", f"@{crawl.number}"
+        server.ask("HSET", *entry, f"2 {crawl.start}")
+        await two.begin_crawl()
+        await one.end_crawl()
+        await two.end_crawl()
+        assert server.ask("HGET", *entry) == b"1 %d" % crawl.start
 
 
 async def test_a_page_that_is_contested_still_comes_once_more(index_url: str) -> None:

@@ -97,7 +97,8 @@ end
 local function leave(number)
   local field = redis.call('HEXISTS', CRAWLS, number) == 1 and number or '@' .. number
   local left, entered = processes(field)
-  if ENTRY and entered ~= '' and not has_entered(entered) then return end -- it has left before
+  local _, known = string.gsub(entered, ' ', '') -- fewer if one of an earlier version has entered since
+  if ENTRY and known >= left and not has_entered(entered) then return end -- it has left before
   if left > 1 then
     local start = string.match(redis.call('HGET', CRAWLS, field), '%d+$')
     note_crawl('', field, left - 1, start, ENTRY and string.gsub(entered, ENTRY, '', 1) or entered)
