@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
@@ -19,7 +19,6 @@ from ..scrapy_versions import (
 )
 
 if TYPE_CHECKING:
-    from scrapy import Spider
     from scrapy.crawler import Crawler
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
@@ -59,14 +58,16 @@ class OutputWatch:
     """Notes what becomes of a crawl's feeds, whatever its statistics, and of its pipelines."""
 
     def __init__(self, crawler: Crawler) -> None:
+        self._crawler = ref(crawler)  # not by the spider, which may not have it
         self._closed = 0
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
         self.has_failed_pipeline = False
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
         crawler.signals.connect(self._begin, signal=signals.spider_opened)
 
-    def _begin(self, spider: Spider) -> None:
-        on_failed_closing(spider.crawler.engine, self._note_failed_pipeline)
+    def _begin(self) -> None:
+        if (crawler := self._crawler()) is not None:
+            on_failed_closing(crawler.engine, self._note_failed_pipeline)
 
     def _note_closed(self) -> None:
         self._closed += 1

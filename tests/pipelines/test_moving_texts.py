@@ -9,13 +9,13 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from redis import Redis
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
 
 from tests.conftest import Server, wait_until
@@ -250,6 +250,34 @@ async def test_nor_by_one_whose_pipeline_could_not_write(
     assert Database.rows == [f"{web.url}/"]
     await crawl(web, **settings)
     assert Database.rows == [f"{web.url}/"]
+
+
+class Bare(Spider):
+    """Has no `crawler`, as many that override `from_crawler`."""
+
+    name = "bare"
+
+    def __init__(self, url: str) -> None:
+        self.start_urls = [url]
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        return cls(*args, **kwargs)
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"url": response.url, "html": response.text}
+
+
+async def test_a_pipeline_may_fail_to_close_behind_any_spider(
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.page("/", text=prose(1))
+    monkeypatch.setattr(Database, "is_full", True)
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    crawler = make_crawler(Bare, ITEM_PIPELINES={Database: 300}, **settings)
+    await crawler.crawl_async(url=web.url)
+    await crawler.stop_async()
+    assert crawler.spider is None
 
 
 async def test_a_feed_that_failed_is_known_by_any_name(web: Web, redis_url: str) -> None:
