@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider, signals
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DontCloseSpider, DropItem
 from twisted.python.failure import Failure
 
 from crawler.dedup import DuplicateIndex, Kind, Verdict
-from crawler.pipelines.crawl import doubtful, later, memory
+from crawler.pipelines.crawl import course, doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
 from crawler.pipelines.reporting import LEFT_OUT
@@ -292,6 +292,40 @@ async def test_a_copy_that_was_passed_on_does_not_come_again(
     came = [(item["at"], item["dedup"]["kind"]) for item in tags.items]
     assert came == [("/first", "unique"), ("/second", "exact"), ("/first", "updated")]
     assert asked == ([f"{web.url}/first"] if most else [])
+
+
+async def test_a_spider_that_is_idle_after_each_page_asks_now_and_then(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a queue: thousands of pages are not asked about for one, but about the last is."""
+    monkeypatch.setattr(course, "_LONG_PAUSE", 3.0)
+    paths = [f"/{number}" for number in range(30)]
+    for path in paths:
+        web.page(path, text=prose(1))
+
+    class Waiting(Other):
+        async def start(self) -> AsyncIterator[Request]:
+            self.crawler.signals.connect(self.take_next, signal=signals.spider_idle)
+            yield Request(self.url + "/0", self.parse_page, cb_kwargs={"at": ""}, meta={"mine": 0})
+
+        def take_next(self) -> None:
+            if left := paths[len(web.seen) :]:
+                again = {"cb_kwargs": {"at": ""}, "meta": {"mine": 0}}
+                self.crawler.engine.crawl(Request(self.url + left[0], self.parse_page, **again))
+                raise DontCloseSpider
+
+    asked: list[set[str]] = []
+    originals = DuplicateIndex.originals
+
+    async def note(index: DuplicateIndex, urls: Iterable[str]) -> Any:
+        asked.append(set(urls))
+        return await originals(index, urls)
+
+    monkeypatch.setattr(DuplicateIndex, "originals", note)
+    await run(spider=Waiting)
+    assert web.seen == paths
+    assert 10 <= len(asked) <= 15
+    assert asked[-1] == {f"{web.url}{path}" for path in paths[1:]}
 
 
 @pytest.mark.parametrize(("then", "found"), [

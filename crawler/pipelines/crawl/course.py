@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
 
 from ...dedup.errors import DedupError, ServerError
 from ...dedup.identity import host
@@ -35,6 +36,10 @@ _SAME_TEXT: Final = frozenset({Kind.UNCHANGED, Kind.REPEATED})
 _MOST_REPLACEABLE: Final = 1000  # kept pages that are remembered with their requests
 _MOST_COPIES: Final = 1000  # dropped copies that are remembered although their originals were seen
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
+# How often an idle spider asks about all remembered pages before it pauses in between: one that
+# waits for its queue may be idle after each page.
+_OFTEN: Final = 10
+_LONG_PAUSE: Final = 60.0  # seconds
 
 
 class Course:
@@ -75,7 +80,9 @@ class Course:
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
         self._has_begun = False
-        self._has_news = False  # whether a page has come since the spider was idle
+        self._has_news = False  # whether a page has come since the index was asked
+        self._times_asked = 0
+        self._next_asking = 0.0
         self._next_try = 0.0
 
     def connect_signals(self, crawler: Crawler) -> None:
@@ -186,12 +193,18 @@ class Course:
         """
         if not self._has_news:
             return
+        now = time.monotonic()
+        if now < self._next_asking:
+            raise DontCloseSpider  # it may not be idle again
         self._has_news = False
         kept = self._replaceable.list_pages()
         latest = {url: kept[url] for url in kept if not self.later.is_doubtful(url)}
         latest |= self._copies.list_copies()
         is_over = self.again.asked.was_final
         self.again.latest = {url: page for url, page in latest.items() if not is_over(url)}
+        self._times_asked += bool(self.again.latest)
+        if self._times_asked >= _OFTEN:
+            self._next_asking = now + _LONG_PAUSE
 
     def _note_replaced(self, verdict: Verdict, known: str, main: MainText | None) -> None:
         """Treat a page that another has replaced as if it had come after that, and been dropped."""
