@@ -148,7 +148,9 @@ class Course:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             self._note_replaced(verdict, known, main)
-            if not is_copy:
+            if is_copy:
+                self._replaceable.take(known)
+            else:
                 self._replaceable.add(known, request, hashed)
             return
         is_contained = isinstance(reason, ContainedPage)
