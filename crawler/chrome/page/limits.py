@@ -17,11 +17,17 @@ _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
-# Quotes hide the end of a tag behind an equals sign only.  What comes before, such as a script, may
-# hide its beginning or not: tags within tags are found, too.  With < first, a search skips to it.
-_TAG: Final = re.compile(rb"<(?=([a-zA-Z](?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+))")
-# A lone quote is one, and so is a lone equals sign.
-_ATTRIBUTE: Final = re.compile(rb"(?:=|[^\s=/>]++)(?:\s*+" + _VALUE + rb")?+")
+# As HTML reads them: a quote hides the end of a tag only if it begins a value.
+_BLANK: Final = rb" \t\n\r\f"
+_ATTRIBUTE: Final = re.compile(
+    rb"[^/>%b][^=/>%b]*+(?:[%b]*+=[%b]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^>%b]*+))?+"
+    % ((_BLANK,) * 5)
+)
+# What comes before, such as a script, may hide the beginning of a tag or not: tags within tags are
+# found, too.  With < first, a search skips to it.
+_TAG: Final = re.compile(
+    rb"<(?=([a-zA-Z][^/>%b]*+)((?:[/%b]++|%b)*+))" % (_BLANK, _BLANK, _ATTRIBUTE.pattern)
+)
 # libxml2 ignores the end of a template in which one of these is open, and takes the rest of a page
 # for the template's. HTML leaves out the ends of rows and cells.
 _MAY_STAY_OPEN: Final = re.compile(rb"<(/?)(?:div|t(?:able|body|foot|head|[dhr]))(?=[\s/>])", re.I)
@@ -126,11 +132,10 @@ def _is_crowded(data: bytes, most: int) -> bool:
         end = _find_end(data, begin, begin + most)
         # Mostly less than such a tag, so that no tag is looked at.
         for found in _TAG.finditer(data, begin, end) if end - begin > 2 * most else ():
-            tag = found[1]  # from its name on
-            seen += 1 + len(tag)
+            seen += 1 + len(found[1]) + len(found[2])
             if seen > _MOST_WITHIN * len(data):
                 return True
-            if len(tag) >= 2 * most and any(islice(_ATTRIBUTE.finditer(tag, 1), most, None)):
+            if len(found[2]) > 2 * most and any(islice(_ATTRIBUTE.finditer(found[2]), most, None)):
                 return True
         begin = end + 1
     return False

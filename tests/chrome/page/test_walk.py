@@ -208,6 +208,11 @@ TAGS = st.lists(
 @example("""<p b0=""<p/= a0<script>""", 3)
 @example("""<p" b0="<script>"<p </script>""", 3)
 @example('<script><p b="</script><p a b c d>"', 3)
+@example("<p a==' b='>' c d>", 3)
+@example("<p a=b=' b='>' c d>", 3)
+@example("<p =' b='>' c d>", 3)
+@example("<p=' b='>' c d>", 2)
+@example("<p a=\v' b='>' c d>", 3)
 def test_no_tag_has_more_attributes(html: str, most: int) -> None:
     """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
     if limits._is_crowded(html.encode(), most):
