@@ -206,7 +206,8 @@ class Fingerprinter:
         learnt from `learnt` texts, by default very many.
         """
         normaliser = self._sketcher.shingler.normaliser
-        normalised = single_spaced(normaliser.encode(heading))
+        # Not all themes have it, and Unicode would make letters of it.
+        normalised = single_spaced(normaliser.encode(heading.replace("™", "")))
         if normaliser.keep_signs:
             normalised += find_heading_signs(heading).encode("utf-8", "replace")
         if not normalised:

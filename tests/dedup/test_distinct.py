@@ -216,6 +216,17 @@ async def test_an_index_of_the_format_before_is_taken_over(index_url: str) -> No
         ("■ 予報 🔗", "予報", Kind.EXACT),
         ("Чай [править]", "Чай", Kind.EXACT),
         ("お茶（緑）！", "お茶「緑」", Kind.EXACT),
+        ("The `operator+` function", "The `operator+=` function", Kind.UNIQUE),
+        ("The `->` sign", "The `=>` sign", Kind.UNIQUE),
+        ("The `@` sign", "The `#` sign", Kind.UNIQUE),
+        ("『雪国』[1]", "『雪国』[2]", Kind.UNIQUE),
+        ('キー"→"', 'キー"←"', Kind.UNIQUE),
+        ("The `+` sign", "The + sign", Kind.EXACT),
+        ("Use `tea`!", "Use tea!", Kind.EXACT),
+        ("What is tea?[1]", "What is tea?", Kind.EXACT),
+        ('"Tea"/"Cake"', "“Tea”/“Cake”", Kind.EXACT),
+        ("☰ Tea™ ✏️", "Tea", Kind.EXACT),
+        ("お茶│お店 ▾", "お茶｜お店", Kind.EXACT),
     ],
 )
 async def test_signs_tell_headings_apart(index_url: str, one: str, other: str, kind: Kind) -> None:

@@ -85,16 +85,21 @@ _LEADERS: Final = "*#/;%->"
 _UNITS: Final = "%٪‰‱°′"
 _SIGNS: Final = re.compile(rf"[{_UNITS}]+|[^\w\s'\"()]")
 # Names of operators and destructors in C++, Pike, Haskell, OCaml and Ruby. What a word follows is a
-# dash or a quotation mark of prose.
+# dash or a quotation mark of prose, and a backtick behind a word or signs is Markdown's.
+_OPERATOR_SIGNS: Final = r"(?:[-+*/%&|^~!=<>\[\]]|\(\))++(?! *\w)"
 _OPERATOR: Final = re.compile(
-    r"(?:\boperator *+|(?<=\w)#|(?<!`)`++)(?:[-+*/%&|^~!=<>\[\]]|\(\))++(?! *\w)|"
+    rf"(?:\boperator *+|(?<=\w)#){_OPERATOR_SIGNS}|(?<![\w)`])`++{_OPERATOR_SIGNS}(?!`)|"
     r"\( *+[-+*/%&|^~!=<>]++ *\)|::~(?=\w)"
 )
-# Signs that a heading is about, as in "The ; sign", and numbers that would be marks in a text.
-_QUOTED: Final = re.compile("(?<=[「『“„«‘'\"(])[^\\w\\s]{1,3}(?=[」』”“»’'\")])")
-_NUMBERED: Final = re.compile(r"[\[【〔][^\W\d]{0,2}(\d{1,4})[\]】〕]")
-# In front of a heading, geometric shapes are bullets; elsewhere some signs link to it.
-_BULLETS: Final = re.compile(r"^[\s\u25a0-\u25ff]+|[🔗⚓]")
+# Signs that a heading is about, as in "The ; sign". Straight quotes behind words are closing ones.
+_QUOTED: Final = re.compile(
+    rf"(?<=[「『“„«‘(]|(?<![^\W{UNSPACED_LETTER}])['\"`])[^\w\s]{{1,3}}(?=[」』”“»’'\"`)])"
+)
+# Numbers that would be marks in a text. Behind "Why?", [1] is one in a heading, too.
+_NUMBERED: Final = re.compile(r"(?:[【〔]|(?<![!-~])\[)[^\W\d]{0,2}(\d{1,4})[\]】〕]")
+# In front of a heading, geometric shapes are bullets. Elsewhere some signs link to it, edit, print
+# or open it, or a menu, and bars stand between its parts.
+_BULLETS: Final = re.compile(r"^[\s\u25a0-\u25ff]+|[🔗⚓☰✎✏🖨▴▸▾◂│┃]")
 
 
 @lru_cache(maxsize=4096)
@@ -132,7 +137,9 @@ def find_heading_signs(heading: str) -> str:
     quoted, numbers = _QUOTED.findall(text), _NUMBERED.findall(text)
     pictures = [char for char in _BULLETS.sub("", text) if unicodedata.category(char) == "So"]
     known = map(find_sign, "".join([*quoted, *pictures]))
-    return operators + "".join([*numbers, *(sign[1] for sign in known if sign)])
+    # What counts always is among the words.
+    signs = (sign[1] for sign in known if sign and sign[0] is not Sign.ALWAYS)
+    return operators + "".join([*numbers, *signs])
 
 
 def with_signs(text: str) -> str:
