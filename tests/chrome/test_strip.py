@@ -292,7 +292,7 @@ MATHML = (
         (f"so {MATHML} holds", "so x=2 holds"),
         (f"so {KATEX.format(MATHML)} holds", "so x=2 holds"),
         ("<math><mtable><mtr><mtd><mn>1</mn><mtd><mn>2</mtable></math>", "1 2"),
-        ("<math>1<mfrac><mn>2</mn><mrow><mn>3</mn><mi>x</mi></mrow></mfrac></math>", "12/3x"),
+        ("<math>1<mfrac><mn>2</mn><mrow><mn>3</mn><mi>x</mi></mrow></mfrac></math>", "1 2/3x"),
         ("<math><msqrt><mn>4</mn><mi>y</mi></msqrt><mroot><mn>8</mn><mn>3</mroot>", "√4y√8 3"),
         ("<math><msup><mn>10</mn> <!-- --><mn>5</mn></msup><mo>=</math>", "10 ^5="),
         ("<math><munder><mo>∑</mo><mi>n</mi></munder><msub><mi>y</mi><mn>1</msub>", "∑ ny1"),

@@ -44,7 +44,7 @@ _INLINE_TAGS: Final = """
 # What stands before the first part of these formulas, and before each later one: it is their places
 # alone that tell 1/2 from 12.
 FORMULAS: Final = {
-    "mfrac": ("", "/"),
+    "mfrac": (" ", "/"),  # 3 1/2 is not 31/2
     "msqrt": ("√", ""),
     "mroot": ("√", " "),
     "msup": ("", "^"),
