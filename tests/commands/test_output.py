@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -16,17 +18,29 @@ COLUMNS = ["cluster", "pages", "similarity", "first seen", "last seen", "page"]
 ROWS = [[7, 3, None, "2026-11-23", "2026-11-24", URL], [7, None, "0.9804", "–", "–", URL]]
 
 
+PrintAt = Callable[[int, list[str], list[Any]], str]
+
+
+@pytest.fixture
+def print_at(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> PrintAt:
+    """Print a table into a terminal of some width; no line is wider."""
+
+    def print_at(width: int, columns: list[str], rows: list[Any]) -> str:
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "dumb")
+        print_table("", columns, rows)
+        printed = capsys.readouterr().out
+        assert max(map(len, printed.splitlines())) <= width
+        return printed
+
+    return print_at
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_addresses_fold_and_numbers_and_dates_do_not(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_addresses_fold_and_numbers_and_dates_do_not(width: int, print_at: PrintAt) -> None:
     """In a narrow terminal an address takes some lines, and all else stands in one."""
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("TERM", "dumb")
-    print_table("", COLUMNS, ROWS)
-    printed = capsys.readouterr().out
-    assert max(map(len, printed.splitlines())) <= width
+    printed = print_at(width, COLUMNS, ROWS)
     lines = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]
     cells = [[cell.strip() for cell in line] for line in lines]
     assert cells[0][:5] == ["7", "3", "–", "2026-11-23", "2026-11-24"]
@@ -37,32 +51,18 @@ def test_addresses_fold_and_numbers_and_dates_do_not(
     assert all(word in printed for name in COLUMNS for word in name.split())
 
 
-def test_a_terminal_too_narrow_for_that_breaks_all(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_terminal_too_narrow_for_that_breaks_all(print_at: PrintAt) -> None:
     """Nothing is cut off, however narrow it is."""
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setenv("TERM", "dumb")
-    print_table("", COLUMNS, ROWS)
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
-    assert max(map(len, lines)) <= 30
+    lines = [line for line in print_at(30, COLUMNS, ROWS).splitlines() if line.startswith("│")]
     assert "".join(line.split("│")[6].strip() for line in lines) == 2 * URL
     assert "2026-11-23" in "".join(line.split("│")[4].strip() for line in lines)
 
 
-def test_no_column_is_as_narrow_as_two_characters(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_column_is_as_narrow_as_two_characters(print_at: PrintAt) -> None:
     """Before a time takes thirteen lines, numbers are broken, too."""
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("TERM", "dumb")
     columns = ["namespace", "kept", "urls", "checks", "last check", "last crawl"]
     row = ["dedup", 66_667, 100_000, 100_000, "2026-11-30T09:55:18+00:00", None]
-    print_table("", columns, [row])
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
-    assert max(map(len, lines)) <= 40
+    lines = [line for line in print_at(40, columns, [row]).splitlines() if line.startswith("│")]
     assert "".join(line.split("│")[5].strip() for line in lines) == row[4]
     assert len(lines) <= 7
 

@@ -64,11 +64,17 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert again.stats["dedup/replaced"] == 1
 
 
-def move_to_www(web: Web, paths: dict[str, str], status: int) -> None:
+async def crawl_and_move(web: Web, crawl: Crawl, redis_url: str, status: int) -> dict[str, str]:
+    """Crawl a site, and move it to its name with www.; return its paths and texts."""
+    paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
+    for path, words in paths.items():
+        web.page(path, *paths, text=words)
+    assert (await crawled(crawl, redis_url)).paths == [*paths]
     for path, words in paths.items():
         url = f"http://www.{web.host}{path}"
         web.page(url, *paths, text=words)
         web.answers[f"{web.url}{path}"] = Answer(b"", {"Location": url}, status)
+    return paths
 
 
 @pytest.mark.parametrize("status", [301, 302])
@@ -76,11 +82,7 @@ async def test_a_site_that_moved_to_its_name_with_www_is_kept_there(
     web: Web, crawl: Crawl, redis_url: str, www: None, status: int
 ) -> None:
     """The old host was asked, and leads to the new one: its pages are not there any more."""
-    paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
-    for path, words in paths.items():
-        web.page(path, *paths, text=words)
-    assert (await crawled(crawl, redis_url)).paths == [*paths]
-    move_to_www(web, paths, status)
+    paths = await crawl_and_move(web, crawl, redis_url, status)
     assert (await crawled(crawl, redis_url)).paths == [*paths]
     assert {tag["kind"] for tag in by_path(await crawled(crawl, redis_url)).values()} == {
         "unchanged"
@@ -91,11 +93,7 @@ async def test_and_so_is_one_whose_crawl_pauses(
     web: Web, crawl: Crawl, redis_url: str, www: None, tmp_path: Path
 ) -> None:
     """What goes on does not ask the old host again, but the crawl has."""
-    paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
-    for path, words in paths.items():
-        web.page(path, *paths, text=words)
-    await crawled(crawl, redis_url)
-    move_to_www(web, paths, 302)
+    paths = await crawl_and_move(web, crawl, redis_url, 302)
     job = {"JOBDIR": tmp_path / "job", "CONCURRENT_REQUESTS": 1}
     paused = await crawled(crawl, redis_url, CLOSESPIDER_PAGECOUNT=3, **job)
     assert paused.stats["finish_reason"] == "closespider_pagecount"

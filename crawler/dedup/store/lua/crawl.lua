@@ -17,8 +17,8 @@
 --
 -- The hash "crawls" has for each name, behind a "=", the number and the start of its crawl; and for each crawl the
 -- number of its processes that have not ended, their entries, and its start: under its number, behind a "@" if it
--- has a name, and behind a "!" if it was killed. Crawls that begin within some seconds of each other, while none of
--- them has ended, are workers of one crawl, and share its start.
+-- has a name, and behind a "!" if it was killed. A crawl that begins within some seconds of one that has not ended
+-- passes for a worker of the same crawl, and shares its start.
 
 local CRAWLS = PREFIX .. 'crawls'
 local TOGETHER = 10 -- seconds

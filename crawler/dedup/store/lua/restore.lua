@@ -14,8 +14,9 @@
 -- rank (1); rank, URL, spelling, anchors and band keys as in records.lua, odd sketch
 --
 -- Returns for each page its number and 1; or, without a change, the number of the page that already has
--- this URL, and 0, or 2 if an earlier call has written it and no check has seen it since. This number is 0 if
--- that page has another text, because copies of the restored page are no copies of that text. Counts only the stored pages and entries, no verdicts.
+-- this URL, and 0, or 2 if an earlier call has written it and no check has seen it since. This number is
+-- 0 if that page has another text, because copies of the restored page are no copies of that text.
+-- Counts only the stored pages and entries, no verdicts.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
