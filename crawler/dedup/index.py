@@ -179,7 +179,7 @@ class DuplicateIndex(AskedIndex):
         await self._is_there()
         ask, store, name = self._exchange.ask, self.store, self.config.crawl or ""
         if killed is not None:
-            await ask(partial(store.give_up_crawl, killed))
+            await self.give_up_crawl(killed)
         if resume is not None:
             crawl = await ask(partial(store.resume_crawl, resume, name))
         else:
@@ -191,6 +191,10 @@ class DuplicateIndex(AskedIndex):
                 crawl = own._replace(start=crawl.start)
         self.crawl = crawl
         return crawl
+
+    async def give_up_crawl(self, killed: Crawl) -> None:
+        """Record that a crawl was killed."""
+        await self._exchange.ask(partial(self.store.give_up_crawl, killed))
 
     async def end_crawl(self, *, failed: bool = False) -> None:
         """Record that the crawl has ended: what it kept was passed on, unless it has `failed`.

@@ -108,13 +108,14 @@ async def test_nor_by_a_crawl_that_is_killed(
     assert not mark.exists()
 
 
-async def test_nor_by_one_that_nobody_knows_to_be_killed(
-    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("machine", ["same", "other"])
+async def test_nor_by_one_without_a_job(
+    web: Web, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str
 ) -> None:
-    """Without a JOBDIR the index knows that it has not ended."""
+    """Its mark in DEDUP_DATA_DIR tells at once; elsewhere the index does after some seconds."""
     draws = random.Random(5)
     site, engine = Site(web, draws), Feed()
-    settings = {
+    settings: dict[str, Any] = {
         "DEDUP_REDIS_URL": redis_url,
         "DEDUP_DATA_DIR": tmp_path,
         "DEDUP_DROP": "exact,near,repeated,unchanged",
@@ -125,13 +126,16 @@ async def test_nor_by_one_that_nobody_knows_to_be_killed(
     await crawl(web, engine, **settings)
     site.serve(now)
     kill_midway(web, len(now) // 2, settings | {"JOBDIR": tmp_path / "not used any more"})
-    moment = time.time
-    monkeypatch.setattr(time, "time", lambda: moment() + 15)
+    if machine == "other":
+        settings["DEDUP_DATA_DIR"] = tmp_path / "other"
+        moment = time.time
+        monkeypatch.setattr(time, "time", lambda: moment() + 15)
     await crawl(web, engine, **settings)
     assert engine.lost(site) == set(), engine.tags
     again = Feed()
     await crawl(web, again, **settings)
     assert not again.passed
+    assert not [path for path in settings["DEDUP_DATA_DIR"].iterdir() if "running" in path.name]
 
 
 def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:

@@ -248,6 +248,7 @@ class Course:
         if self._index is not None:
             with suppress(DedupError):
                 await self._index.end_crawl(failed=bool(loss))
+        self._job.end_crawl()
 
     def _has_pending(self, has_pages: bool) -> bool:
         """Whether a crawl that ends has more to do."""

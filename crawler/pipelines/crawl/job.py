@@ -20,6 +20,7 @@ from ...dedup.store.messages import UNANNOUNCED, Crawl
 from ..stopping import describe_loss, fail_at_end, watch_output
 from .doubtful import Doubtful
 from .memory import Dropped
+from .running import RunningMark
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -46,7 +47,8 @@ class Job:
     While it runs, a mark is in the JOBDIR; if the process is killed, the mark stays. The next start
     finds it and by default makes all requests again: some requests that Scrapy counts as done were
     not, and waiting ones were lost. Pages that the killed crawl has kept may be in no feed: it is
-    told to the index. A paused crawl replaces the mark by the state that is needed to continue.
+    told to the index, and so is one that :class:`~.running.RunningMark` finds without a JOBDIR. A
+    paused crawl replaces the mark by the state that is needed to continue.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -57,6 +59,7 @@ class Job:
         self._reason = ""
         self._index = ""  # its digest
         self._crawler: Crawler | None = None
+        self._running: RunningMark | None = None
         if folder is not None:
             with suppress(OSError, ValueError):
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
@@ -115,7 +118,14 @@ class Job:
         self._write_state({"running": True} | self._crawls)
         index.crawl = UNANNOUNCED
         resumed, killed = (Crawl(*one) if one[0] else None for one in (self._crawl, self._killed))
+        # Processes with one name are one crawl, also if one of them is killed.
+        running = None if index.config.crawl else RunningMark(index)
+        if running is not None:
+            await running.report_killed()
         crawl = await index.begin_crawl(resumed, killed=killed)
+        if running is not None:
+            running.hold(crawl)
+        self._running = running
         if crawl.unended:
             logger.info(
                 "Earlier crawls were killed, or have not ended yet: what they were the last to "
@@ -176,6 +186,11 @@ class Job:
     def loss(self) -> str:
         """Why items of the crawl, which is over, may be in no output; '' if they are."""
         return describe_loss(self._crawler) if self._crawler is not None else ""
+
+    def end_crawl(self) -> None:
+        """Note that the index knows of the crawl's end."""
+        if self._running is not None:
+            self._running.release(failed=bool(self.loss))
 
     def remove_mark(self) -> None:
         """Remove the mark if all output is written."""
