@@ -294,9 +294,12 @@ async def test_a_feed_that_failed_is_known_by_any_name(web: Web, redis_url: str)
         assert client.hlen("{dedup}:crawls") == 1
 
 
-@pytest.mark.parametrize("feed", ["/dev/full:jsonl", "/dev/full:json", "/dev/null/x.jsonl"])
+@pytest.mark.parametrize(
+    ("feed", "name"),
+    [("/dev/full:jsonl", ""), ("/dev/full:json", "monday"), ("/dev/null/x.jsonl", "")],
+)
 async def test_nor_by_one_whose_feed_could_not_be_written(
-    web: Web, redis_url: str, tmp_path: Path, feed: str
+    web: Web, redis_url: str, tmp_path: Path, feed: str, name: str
 ) -> None:
     """On a full disk, or in no folder: the crawl fails, and the next brings what it has kept, also
     if it begins at once, or finds it under another URL.
@@ -304,12 +307,13 @@ async def test_nor_by_one_whose_feed_could_not_be_written(
     web.page("/", "/old", text=prose(1))
     web.page("/old", text=prose(2))
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
-    given = {**settings, "JOBDIR": tmp_path / "job"}
+    given = {**settings, "JOBDIR": tmp_path / "job", "DEDUP_CRAWL": name}
     words = ["crawl", "site", "-a", f"url={web.url}", "-O", feed]
     words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     failed = run_scrapy(words, ROOT, os.environ)
     assert failed.returncode == 1, failed.stderr
-    assert "A feed could not be written, see above" in failed.stderr
+    again = "crawl again with another DEDUP_CRAWL, and" if name else "crawl again, and"
+    assert f"written, see above. The index has its pages: {again}" in failed.stderr
     assert "A feed could not be written: see" in failed.stderr
     assert "kept page is in" not in failed.stderr
     assert (tmp_path / "job" / "dedup.json").exists()

@@ -241,9 +241,10 @@ class Course:
         """End the crawl in the index; if what it kept may be in no output, as a killed one."""
         if loss := self._job.loss:
             logger.error(
-                "%s, see above. The index has its pages: crawl again, and those that this crawl "
+                "%s, see above. The index has its pages: crawl again%s, and those that this crawl "
                 "was the last to keep come as `updated`",
                 loss,
+                " with another DEDUP_CRAWL" if self._config.crawl else "",
             )
         if self._index is not None:
             with suppress(DedupError):
