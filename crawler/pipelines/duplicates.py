@@ -27,7 +27,7 @@ from ..start_errors import speak_plainly
 from .chrome import MainTexts
 from .crawl_index import CrawlIndex
 from .dropping import drop_reason
-from .item_pages.belonging import Labels, why_elsewhere
+from .item_pages.belonging import Labels, OwnTexts, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
 from .item_pages.origins import Origin, Origins
 from .item_pages.records import Records
@@ -89,6 +89,7 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._labels = Labels()
+        self._own_texts = OwnTexts()
         self._records = Records(config.html_field, config.text_field)
         self._closing: asyncio.Future[None] | None = None
 
@@ -226,6 +227,9 @@ class DuplicatePipeline:
         if origin is not None and origin.is_repeated(verdict, self.config.page, is_other):
             page.missing = Missing.LISTING
             return None
+        if origin is not None and self._is_other_item(item, page, found, origin, verdict):
+            page.missing = Missing.OTHER_TEXT
+            return None
         alone = main.whole if main else text
         # The same text in two scopes counts as two texts.
         if scope := scope_of(self.config, self.config.identity(url), page.scope):
@@ -236,6 +240,17 @@ class DuplicatePipeline:
             self.crawl.sparing.note_verdict(origin.response, verdict, f"{title}\n{alone}")
         self._archive_page(page, found, text, verdict)
         return verdict
+
+    def _is_other_item(
+        self, item: Any, page: ItemPage, found: MainText | str, origin: Origin, verdict: Verdict
+    ) -> bool:
+        """Whether an item of a copy says what neither its response nor a kept item does."""
+        if not page.of_response or self.config.page != "auto":
+            return False
+        if verdict.standing not in (Kind.EXACT, Kind.NEAR):
+            self._own_texts.note_kept(item, origin.response)
+            return False
+        return self._own_texts.is_other(item, found, origin.response)
 
     def _checked_urls(self, item: Any, response: Response | None) -> list[str]:
         """The URLs under which the page of an item was checked, or may have been."""

@@ -76,7 +76,8 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
     Missing.OTHER_TEXT: (
-        "have no text that is in their response, or a long one that is not",
+        "have no text that is in their response, or a long one that is not, or one that tells them "
+        "from other items of the same page",
         f"set DEDUP_PAGE=response if that response is their page, or {_NAME_FIELDS}",
     ),
     None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),

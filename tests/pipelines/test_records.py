@@ -139,6 +139,52 @@ async def test_a_page_that_comes_again(
     assert len(await read(web, redis_url, spider, way=way)) == 1
 
 
+NAMES = ["Brass valve", "Steel hinge", "Copper nail", "Brass valve"]
+ISBN = [f"978000000000{number % 3}" for number in range(4)]
+
+
+class Asking(Spider):
+    """Makes an item of each of several URLs, all with the same page."""
+
+    name = "asking"
+    url = ""
+    way = ""
+
+    async def start(self) -> Any:
+        for number, isbn in enumerate(ISBN):
+            yield Request(f"{self.url}/{number}", cb_kwargs={"number": number, "isbn": isbn})
+
+    def parse(self, response: Any, number: int, isbn: str) -> Any:
+        seen = {"shop": "Tea house", "url": response.url, "price": f"{number}.50"}
+        ways = {
+            "rendered": {"name": NAMES[number]},
+            "brought": {"isbn": isbn},
+            "label": {"kind": "product"},
+            "shown": {"name": "Nails and screws", "alt": NAMES[0]},
+            "code": {"id": f"{number}-a1", "read": f"2026-11-2{number}"},
+        }
+        yield {**seen, **ways[self.way]}
+
+
+@pytest.mark.parametrize(
+    ("way", "kept"), [("rendered", 3), ("brought", 3), ("label", 1), ("shown", 1), ("code", 1)]
+)
+async def test_a_copy_whose_item_says_more(web: Web, redis_url: str, way: str, kept: int) -> None:
+    """A browser fills a shell, and a shop knows none of several books: the items are no copies."""
+    body = f"Tea house needs scripts to show this. {prose(1)}"
+    for number in range(len(ISBN)):
+        web.page(f"/{number}", f'<img alt="{NAMES[0]}">', "<nav>Nails and screws</nav>", text=body)
+    passed = Kept()
+    settings = {"DEDUP_REDIS_URL": redis_url, "CONCURRENT_REQUESTS": 1}
+    stats = await crawl(web, passed, spider=Asking, way=way, **settings)
+    assert len(passed.items) == kept
+    assert stats.get("dedup/no_page/other_text", 0) == kept - 1
+    # What is known of the items is forgotten with the crawl, but not what was decided.
+    again = Kept()
+    await crawl(web, again, spider=Asking, way=way, **settings)
+    assert len(again.items) == kept
+
+
 def test_a_page_is_no_record_beside_its_page() -> None:
     """It has the time of its fetch, and each request may bring something along."""
     known = Records()

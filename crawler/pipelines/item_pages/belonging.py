@@ -12,9 +12,9 @@ from scrapy.http import Response, TextResponse
 
 from ...chrome import MainText
 from ...chrome.main_text import UNSPACED
-from .carried import Begun
+from .carried import Begun, carried_by
 from .item_page import ItemPage, Missing
-from .item_texts import PROSE, WORD, contains, texts_in, words_of
+from .item_texts import PROSE, WORD, contains, texts_in, values_in, words_of
 from .values import holds_html
 
 _UNSEEN: Final = re.compile(r"<(/?)(?:script|style|template)\b", re.IGNORECASE)
@@ -22,6 +22,7 @@ _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write any le
 _LONG: Final = 5  # letters of a word that is hardly a part of another by chance
 _OFTEN: Final = 4  # items that have a label, at least
 _MOST: Final = 10_000  # texts that are counted
+_MOST_HASHES: Final = 200_000  # of short texts that kept items have, some 100 bytes each
 
 
 class Labels:
@@ -44,6 +45,62 @@ class Labels:
 
     def _is_label(self, count: int) -> bool:
         return count >= _OFTEN and 2 * count > self._items
+
+
+class OwnTexts:
+    """Tells items of copies apart by short texts that their pages do not show.
+
+    A shell that a browser fills is the same for every item, and so is "nothing found" for each word
+    that a spider looks for. A text of a kept item, such as a label, makes no other item.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[int, None] = {}  # the latest last
+
+    def note_kept(self, item: Any, response: Response) -> None:
+        """Note the texts of an item whose page is kept."""
+        self._note(*_short_texts(item, response))
+
+    def is_other(self, item: Any, found: MainText | str, response: Response) -> bool:
+        """Whether an item whose page, with this main text, is a copy is another one than before."""
+        if not holds_html(response):
+            return False
+        text = found if isinstance(found, str) else f"{found.title}\n{found.heading}\n{found.text}"
+        folded = text.casefold()
+        strange = [one for one in _short_texts(item, response) if not _has_words(folded, one)]
+        # The page is only searched where that may decide.
+        if all(hash(one) in self._seen for one in strange):
+            return False
+        shown = _see_text(response).casefold()
+        words = frozenset(WORD.findall(shown))
+        lacking = frozenset(
+            one
+            for one in strange
+            if not (one in shown if UNSPACED.search(one) else _is_mostly_in(one, words))
+        )
+        if hash(lacking) in self._seen or all(hash(one) in self._seen for one in lacking):
+            return False
+        self._note(lacking)
+        return True
+
+    def _note(self, *texts: str | frozenset[str]) -> None:
+        for mark in map(hash, texts):
+            self._seen.pop(mark, None)
+            self._seen[mark] = None
+        while len(self._seen) > _MOST_HASHES:
+            del self._seen[next(iter(self._seen))]
+
+
+def _short_texts(item: Any, response: Response) -> frozenset[str]:
+    """The short texts of an item, with codes that a start request brought: no page has those."""
+    texts, request = texts_in(item), response.request
+    if request is not None and request.meta.get("is_start_request"):
+        held, brought = (
+            {words_of(one) for one in values_in(values) if isinstance(one, str)}
+            for values in (item, [*carried_by(request)])
+        )
+        texts |= held & brought - {""}
+    return frozenset(one for one in texts if len(one.split()) < PROSE)
 
 
 def why_elsewhere(
