@@ -54,15 +54,20 @@ def compiled(sources: Iterable[Path], folder: Path) -> dict[Path, Path]:
     return {path.relative_to(folder): path for path in made}
 
 
+def is_set(name: str) -> bool:
+    """Whether an environment variable is set, and not to 0 or a word that says no."""
+    return os.environ.get(name, "").lower() not in {"", "0", "false", "no", "off"}
+
+
 class Compiled(BuildHookInterface[Any]):
     """Puts the compiled modules into the wheel, which then is one for this platform."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        if os.environ.get("NEARDUP_PURE"):
+        if is_set("NEARDUP_PURE"):
             return
         try:
-            if os.environ.get("NEARDUP_IN_PLACE"):
+            if is_set("NEARDUP_IN_PLACE"):
                 in_place()
                 made = {place: ROOT / place for place in map(beside, SOURCES)}
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 
@@ -132,6 +134,13 @@ def test_sdist_and_wheel_are_fit_for_an_index(tmp_path: Path) -> None:
     check = [sys.executable, "-m", "twine", "check", "--strict", *map(str, tmp_path.iterdir())]
     checked = subprocess.run(check, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize(("value", "pure"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_how_compiling_is_skipped(monkeypatch: pytest.MonkeyPatch, value: str, pure: bool) -> None:
+    """NEARDUP_PURE=0 asks for compiled modules; it left them out."""
+    monkeypatch.setenv("NEARDUP_PURE", value)
+    assert runpy.run_path(str(ROOT / "hatch_build.py"))["is_set"]("NEARDUP_PURE") is pure
 
 
 def test_importing_the_pipelines_loads_nothing_heavy() -> None:

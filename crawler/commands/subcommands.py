@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from .output import print_notice
 
@@ -146,6 +146,11 @@ def explain_nothing(message: str) -> Exit:
     return Exit.NOTHING
 
 
+_NO_CRAWL: Final = (
+    "crawl first, or name another in DEDUP_NAMESPACE: scrapy dedup indexes lists all of the server"
+)
+
+
 def nothing_yet(settings: Mapping[str, Any]) -> Exit:
     """Print on standard error that an index has no pages, or does not exist."""
     from ..dedup.store.statistics import read_time
@@ -153,7 +158,7 @@ def nothing_yet(settings: Mapping[str, Any]) -> Exit:
 
     counters = ask_index(settings, lambda index: index.store.read_counters())
     crawled = read_time({name: int(n) for name, n in counters["state"].items()}, "crawled")
-    what = f"the log of its last crawl, {plain(crawled)}, says why" if crawled else "crawl first"
+    what = f"the log of its last crawl, {plain(crawled)}, says why" if crawled else _NO_CRAWL
     return explain_nothing(f"nothing yet in the index {index_config(settings).namespace!r}; {what}")
 
 

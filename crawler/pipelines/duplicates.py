@@ -29,6 +29,7 @@ from .crawl_index import CrawlIndex
 from .dropping import drop_reason
 from .item_pages.belonging import Labels, OwnTexts, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
+from .item_pages.named_fields import NamedFields
 from .item_pages.origins import Origin, Origins
 from .item_pages.records import Records
 from .outcome import Outcome
@@ -90,6 +91,7 @@ class DuplicatePipeline:
         self._stopped = False
         self._labels = Labels()
         self._own_texts = OwnTexts()
+        self._named_fields = NamedFields(config)
         self._records = Records(config.html_field, config.text_field)
         self._closing: asyncio.Future[None] | None = None
 
@@ -137,6 +139,7 @@ class DuplicatePipeline:
     async def _close_index(self) -> None:
         if await self.crawl.close():
             self.outcome.log_outcome()
+            self._named_fields.log_unfound()
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Drop the item if ``DEDUP_DROP`` names its verdict; otherwise tag it and let it pass."""
@@ -147,6 +150,7 @@ class DuplicatePipeline:
         if origin is not None and origin.is_off:
             self._count("dedup/switched_off")
             return item
+        self._named_fields.look_into(item)
         page = self.texts.reader.read(item, origin)
         with self.crawl.note_work():
             verdict = await self._decide_page(item, page, origin)

@@ -45,7 +45,8 @@ def test_a_name_of_no_index_is_said(dedup, fill, words, tmp_path):
     code, out, err = dedup(*words, "-s", "DEDUP_NAMESPACE=misspelt")
     assert (code, err) == (
         Exit.NOTHING,
-        "scrapy dedup: nothing yet in the index 'misspelt'; crawl first\n",
+        "scrapy dedup: nothing yet in the index 'misspelt'; crawl first, or name another in "
+        "DEDUP_NAMESPACE: scrapy dedup indexes lists all of the server\n",
     )
     # The one says all the same that it never saw the page, the other shows the curve.
     assert (

@@ -25,3 +25,37 @@ async def test_a_field_of_items(open_bench: Callable[..., Any]) -> None:
             await bench.process({"url": f"http://b/{number}", "text": near, "tenant": tenant})
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": "http://c/", "text": words})
+
+
+@pytest.mark.parametrize(
+    ("settings", "items", "expected"),
+    [
+        ({"scope": "tennant"}, 2, [("WARNING", "DEDUP_SCOPE", "tennant")]),
+        ({"text_field": "bdy"}, 2, [("INFO", "DEDUP_TEXT_FIELD", "bdy")]),
+        ({"scope": "tenant", "url_field": "link"}, 2, [("INFO", "DEDUP_URL_FIELD", "link")]),
+        ({"scope": "tenant", "text_field": "body"}, 2, []),
+        ({"scope": "host"}, 2, []),
+        ({"scope": "tennant"}, 0, []),
+    ],
+)
+async def test_a_field_that_no_item_has(
+    open_bench: Callable[..., Any],
+    caplog: pytest.LogCaptureFixture,
+    settings: dict[str, str],
+    items: int,
+    expected: list[tuple[str, str, str]],
+) -> None:
+    """It may be misspelt: pages of different tenants were copies, and no word said so."""
+    caplog.set_level("INFO")
+    bench: Bench = await open_bench(**settings)
+    for number in range(items):
+        words = text(article(number))
+        item = {"url": f"http://a/{number}", "text": words, "body": words, "tenant": str(number)}
+        await bench.process(item | ({"tenant": None, "body": None} if number else {}))
+    await bench.pipeline.close_spider()
+    told = [record for record in caplog.records if "No item has the field" in record.message]
+    assert len(told) == len(expected)
+    for record, (level, setting, field) in zip(told, expected, strict=True):
+        assert record.levelname == level
+        assert setting in record.message
+        assert repr(field) in record.message

@@ -408,7 +408,9 @@ async def test_a_server_that_is_not_there(scheme):
 
 
 async def test_a_socket_that_is_not_there(tmp_path):
-    assert "nothing listens there" in await failure(f"unix://{tmp_path}/socket")
+    said = await failure(f"unix://{tmp_path}/socket")
+    assert "nothing listens there" in said
+    assert "the path of its socket" in said
 
 
 async def test_what_is_no_server_of_this_kind():

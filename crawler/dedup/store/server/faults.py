@@ -66,7 +66,9 @@ _READ_ONLY = Fault(
     True,
 )
 _REFUSED = Fault(
-    "nothing listens there (connection refused); start the server, or correct host and port", True
+    "nothing listens there (connection refused); start the server, or correct host and port, or "
+    "the path of its socket",
+    True,
 )
 _SAVING = Fault(
     "the server cannot write its data to disk and refuses writes; free space on its disk "
