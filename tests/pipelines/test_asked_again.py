@@ -16,7 +16,7 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider, DropItem
 from twisted.python.failure import Failure
 
-from crawler.dedup import DuplicateIndex, Kind, Verdict
+from crawler.dedup import DuplicateIndex, Kind, ServerError, Verdict
 from crawler.pipelines.crawl import course, doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
@@ -327,6 +327,42 @@ async def test_a_spider_that_is_idle_after_each_page_asks_now_and_then(
     assert web.seen == paths
     assert 10 <= len(asked) <= 15
     assert asked[-1] == {f"{web.url}{path}" for path in paths[1:]}
+
+
+async def test_a_spider_that_goes_on_asks_again_after_a_fault(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index gave no answer when the spider was idle, and then its queue had another page."""
+    for path, seed in {"/old": 1, "/new": 1, "/other": 2}.items():
+        web.page(path, text=prose(seed))
+    await run(spider=type("Old", (Other,), {"paths": ("/old",)}))
+    originals, faults = DuplicateIndex.originals, [ServerError("fails over")]
+
+    async def fail_once(index: DuplicateIndex, urls: Iterable[str]) -> Any:
+        if faults:
+            raise faults.pop()
+        return await originals(index, urls)
+
+    monkeypatch.setattr(DuplicateIndex, "originals", fail_once)
+
+    class Queued(Other):
+        paths = ("/new",)
+
+        async def start(self) -> AsyncIterator[Request]:
+            self.crawler.signals.connect(self.take_next, signal=signals.spider_idle)
+            async for request in super().start():
+                yield request
+
+        def take_next(self) -> None:
+            if not faults and web.seen == ["/new"]:
+                again = {"cb_kwargs": {"at": ""}, "meta": {"mine": 0}}
+                request = Request(f"{self.url}/other", self.parse_page, **again)
+                self.crawler.engine.crawl(request)
+                raise DontCloseSpider
+
+    stats = await run(spider=Queued)
+    assert web.seen == ["/new", "/other", "/new"]
+    assert (stats["dedup/asked_again"], stats["dedup/updated"]) == (1, 1)
 
 
 @pytest.mark.parametrize(("then", "found"), [

@@ -111,6 +111,7 @@ class AskAgain:
 
         A host that led to it was visited, too: a site may have moved to its name with ``www.``.
         """
+        self._is_unanswered = False  # a spider that goes on, as behind a queue, may ask again
         known = self._known(url)
         for passed in request.meta.get("redirect_urls", ()) if request is not None else ():
             self.dropped.note_visit(self._known(passed))
