@@ -54,6 +54,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_json({"namespace": config.namespace, "keys": deleted})
         elif deleted:
             print(f"The index {config.namespace!r} is deleted ({counted(deleted, 'key')}).")
-    if deleted:
-        return Exit.FOUND
-    return explain_nothing(f"there is no index {config.namespace!r}")
+    return Exit.FOUND if deleted else explain_nothing(f"there is no index {config.namespace!r}")

@@ -83,6 +83,4 @@ def copy_index(options: argparse.Namespace, settings: Mapping[str, Any], *, is_m
         done = "renamed" if is_moved else "copied"
         keys = counted(copied, "key")
         print(f"The index {options.source!r} is {done} to {options.target!r} ({keys}).")
-    if copied:
-        return Exit.FOUND
-    return explain_nothing(f"there is no index {options.source!r}")
+    return Exit.FOUND if copied else explain_nothing(f"there is no index {options.source!r}")

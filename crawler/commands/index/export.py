@@ -50,9 +50,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json({"file": str(options.file), "pages": pages})
     else:
         print(f"{counted(pages, 'page is', 'pages are')} in {options.file}.")
-    if pages:
-        return Exit.FOUND
-    return nothing_found(settings, "the index holds no pages")
+    return Exit.FOUND if pages else nothing_found(settings, "the index holds no pages")
 
 
 def _parse_file(text: str) -> Path:

@@ -124,9 +124,7 @@ def _run_cluster(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
         print_json(found.to_dict() if found else None)
     elif found:
         print_cluster(found)
-    if found:
-        return Exit.FOUND
-    return nothing_found(settings, f"there is no cluster {name!r}")
+    return Exit.FOUND if found else nothing_found(settings, f"there is no cluster {name!r}")
 
 
 def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

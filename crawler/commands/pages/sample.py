@@ -91,6 +91,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         ]
         title = f"{len(rows)} of {counted(found.matching, 'page')}: {options.kind}"
         print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
-    if found.pages:
-        return Exit.FOUND
-    return nothing_found(settings, "no page of the index matches")
+    return Exit.FOUND if found.pages else nothing_found(settings, "no page of the index matches")

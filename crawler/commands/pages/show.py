@@ -49,9 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     elif record:
         rows = [[name, _format_value(value)] for name, value in record.to_dict().items()]
         print_table("", ["field", "value"], rows)
-    if record:
-        return Exit.FOUND
-    return nothing_found(settings, describe_unseen(options.url))
+    return Exit.FOUND if record else nothing_found(settings, describe_unseen(options.url))
 
 
 def _format_value(value: Any) -> Any:

@@ -80,6 +80,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_table(
                 "Hosts whose own pages look alike", ["host", "pages", "share", "words"], rows
             )
-    if found.hosts:
-        return Exit.FOUND
-    return nothing_found(settings, "the index holds no duplicates")
+    return Exit.FOUND if found.hosts else nothing_found(settings, "the index holds no duplicates")

@@ -163,9 +163,7 @@ def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         are = "is" if lost == 1 else "are"
         name = make_printable(str(options.output))
         print(f"{counted(moved, 'page')} moved, {lost:,} {are} lost: {name}")
-    if found:
-        return Exit.FOUND
-    return nothing_found(settings, "no page of the index is gone")
+    return Exit.FOUND if found else nothing_found(settings, "no page of the index is gone")
 
 
 def _print_pages(found: Sequence[Whereabouts], style: str) -> None:

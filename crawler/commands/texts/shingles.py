@@ -74,6 +74,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     else:
         # As text, because a program that reads tables as numbers would round 64-bit hashes.
         print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
-    if found:
-        return Exit.FOUND
-    return explain_nothing(f"there are no words in {options.file!r}")
+    return Exit.FOUND if found else explain_nothing(f"there are no words in {options.file!r}")
