@@ -14,8 +14,8 @@ from scrapy.exceptions import DontCloseSpider
 from ...dedup.errors import DedupError
 from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
+from ...wording import counted
 from ..item_pages.origins import WITHOUT_ITEM
-from .asked_log import tell_forgotten
 from .asked_pages import AskedPages
 from .doubtful import DoubtfulCopies
 from .memory import Dropped, DroppedPages
@@ -276,9 +276,15 @@ class AskAgain:
         if not goes_on:
             await self._give_up()
         self.asked.tell_end()
-        for _ in range(self.dropped.forgotten):
+        for _ in range(forgotten := self.dropped.forgotten):
             self._count("dedup/not_remembered")
-        tell_forgotten(self.dropped.forgotten, self.dropped.most)
+        if forgotten:
+            logger.warning(
+                "%s more than DEDUP_ASK_AGAIN=%d waited for their originals and could not be "
+                "remembered: `scrapy dedup orphans` lists those whose text no kept page has",
+                counted(forgotten, "dropped page"),
+                self.dropped.most,
+            )
 
     async def _give_up(self) -> None:
         """Note the remembered pages whose text is in no kept page."""

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
 
+from ...wording import counted
 from ..gone import GONE
-from .asked_log import tell_asked, tell_missed
 from .memory import Dropped
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+logger = logging.getLogger(__name__)
+
 ASKED_AGAIN: Final = "dedup_asked_again"
 """Key in the meta of a repeated request: the URLs of its pages, and the hosts that are final."""
 
 _TIMES: Final = 10  # a crawl requests at most so many times the pages that it remembers at once
 _MOST_FINAL: Final = 64  # hosts that one check names
+_SHOWN: Final = 10  # URLs that the log lists
 
 
 def is_asked_again(request: Any) -> bool:
@@ -149,5 +153,20 @@ class AskedPages:
         self.missed -= self._asked.keys() - self.awaited.keys()
         for _ in self.missed:
             self._count("dedup/not_asked_again")
-        tell_asked(len(self._asked), self._kept)
-        tell_missed(self.missed, are_all=are_all)
+        if self._asked:
+            logger.info(
+                "Requested %s again whose original had changed, was gone or was not seen, "
+                "or whose site is better known by now: %d kept",
+                counted(len(self._asked), "dropped page"),
+                self._kept,
+            )
+        if self.missed:
+            logger.warning(
+                "%s%s: no kept page has the text of %s, and none could be requested again: "
+                "%s%s. `scrapy dedup orphans` lists all",
+                "" if are_all else "At least ",
+                counted(len(self.missed), "orphan"),
+                "it" if len(self.missed) == 1 else "them",
+                ", ".join(map(repr, sorted(self.missed)[:_SHOWN])),
+                ", …" * (len(self.missed) > _SHOWN),
+            )
