@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,6 +27,8 @@ from .writing import ItemWriter
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from .calls import Count
+
 logger = logging.getLogger(__name__)
 
 # Characters or bytes of HTML from which another extractor works in a thread.
@@ -48,7 +49,7 @@ class ChromePipeline:
     """
 
     def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], trees: ResponseTrees | None = None
+        self, config: DedupConfig, count: Count, trees: ResponseTrees | None = None
     ) -> None:
         self.config = config
         self.texts = MainTexts(config, count, trees)
@@ -76,7 +77,7 @@ class MainTexts:
     """Takes the main text from the pages of items, and fills it into the items."""
 
     def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], trees: ResponseTrees | None = None
+        self, config: DedupConfig, count: Count, trees: ResponseTrees | None = None
     ) -> None:
         notices = Notices()
         self.reader = PageReader(config, count, notices)

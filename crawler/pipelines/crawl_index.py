@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 
@@ -28,10 +28,10 @@ from .unchecked import Unchecked
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from ..chrome import SharedTemplate
     from ..dedup.config import DedupConfig
+    from .calls import Count, TemplateOf, UrlsOf
 
 logger = logging.getLogger(__name__)
 
@@ -41,34 +41,17 @@ _SHORT_TTL: Final = 3600.0  # seconds; less may have been meant in days
 class CrawlIndex:
     """An index, its archive, and all that a crawl tells them beside its pages.
 
-    Parameters
-    ----------
-    config
-        Where the index is, and what is dropped.
-    count
-        Called with the name of a statistic to increase by one.
-    fail
-        Called when the index cannot be opened: ends the crawl as failed.
-    template
-        Returns what is known about the template of a URL's site.
-    urls
-        Returns the URLs that an item, or its response, has for its page.
-
-    Attributes
-    ----------
-    opened
-        The index, None before it is open.
-    archive
-        Where pages are kept for reports, None if they are not.
+    `fail` ends the crawl as failed, if the index cannot be opened. ``opened`` is the index, None
+    before it is open, and ``archive`` where pages are kept for reports, None if they are not.
     """
 
     def __init__(
         self,
         config: DedupConfig,
-        count: Callable[[str], None],
+        count: Count,
         fail: Callable[[], None],
-        template: Callable[[str], Awaitable[SharedTemplate | None]],
-        urls: Callable[[Any, Response | None], Iterable[str]],
+        template: TemplateOf,
+        urls: UrlsOf,
     ) -> None:
         self.opened: DuplicateIndex | None = None
         self.archive: ArchiveWriter | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +12,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from ..chrome import MainText, SharedTemplate, canonical, published
+from ..chrome import MainText, canonical, published
 from ..dedup.archive.writer import MOST_BLOCKS
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError
@@ -40,6 +40,8 @@ from .templates import ask_of_templates, site_template
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from .calls import Count, TemplateOf
 
 logger = logging.getLogger(__name__)
 
@@ -73,10 +75,10 @@ class DuplicatePipeline:
     def __init__(
         self,
         config: DedupConfig,
-        count: Callable[[str], None],
+        count: Count,
         stop: Callable[[], None],
         fail: Callable[[], None],
-        template: Callable[[str], Awaitable[SharedTemplate | None]] = _no_template,
+        template: TemplateOf = _no_template,
         trees: ResponseTrees | None = None,
     ) -> None:
         self.config = config

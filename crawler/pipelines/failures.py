@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ..dedup.errors import DedupError
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
+    from .calls import Count
 
 QUIET: Final = 60.0  # seconds between two log lines about errors of one class
 
 
 class Failures:
-    """Counts errors by their class; `count` is called with the name of a statistic."""
+    """Counts errors by their class."""
 
-    def __init__(self, count: Callable[[str], None]) -> None:
+    def __init__(self, count: Count) -> None:
         self._count = count
         self._quiet_until: dict[str, float] = {}
         self._untold: Counter[str] = Counter()

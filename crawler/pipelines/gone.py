@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ..dedup.index import DuplicateIndex
+    from .calls import Count, KnownUrl
 
 # Status codes of URLs that have no page any more, and of permanent redirects.
 GONE: Final = frozenset({404, 410})
@@ -55,16 +56,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
     page, its item is awaited, because that may name the old URL.
 
     A report has the URL and the time at which it was found gone, in seconds since 1970. URLs have
-    the form by which the index knows them.
-
-    Parameters
-    ----------
-    known
-        Returns the form of a URL by which the index knows it.
-    count
-        Called with the name of a statistic to increase by one.
-    note
-        Called with each URL that is found gone.
+    the form by which the index knows them. `note` is called with each URL that is found gone.
     """
 
     statistic = "dedup/gone"
@@ -72,8 +64,8 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def __init__(
         self,
-        known: Callable[[str], str],
-        count: Callable[[str], None],
+        known: KnownUrl,
+        count: Count,
         note: Callable[[str], None] = lambda url: None,
     ) -> None:
         super().__init__(count)

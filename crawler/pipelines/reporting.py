@@ -6,7 +6,6 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeVar
 
 from ..dedup.errors import ServerError
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ..dedup.index import DuplicateIndex
+    from .calls import Count
 
 logger = logging.getLogger(__name__)
 
@@ -30,14 +30,13 @@ MOST_LEFT_OUT: Final = 10_000  # URLs that are remembered while the server gives
 class Telling(ABC, Generic[Found]):
     """Sends reports to the index with the next page, or without one if there are many.
 
-    Reports without an answer are sent again with the next page. `count` is called with the name of
-    a statistic to increase by one.
+    Reports without an answer are sent again with the next page.
     """
 
     statistic: ClassVar[str]  # counts the reports that changed the index
     what: ClassVar[str]  # the URLs are, for the log
 
-    def __init__(self, count: Callable[[str], None]) -> None:
+    def __init__(self, count: Count) -> None:
         self.waiting: deque[Found] = deque()
         self._count = count
         self._index: DuplicateIndex | None = None
@@ -116,7 +115,7 @@ class LeftOut(Telling[str]):
     statistic = "dedup/left_out"
     what = "left out"
 
-    def __init__(self, count: Callable[[str], None]) -> None:
+    def __init__(self, count: Count) -> None:
         super().__init__(count)
         self._has_warned = False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..dedup.errors import ParameterMismatch
@@ -13,14 +12,15 @@ from .dropping import describe_verdict
 
 if TYPE_CHECKING:
     from ..dedup import DuplicateIndex
+    from .calls import Count
 
 logger = logging.getLogger(__name__)
 
 
 class Unchecked:
-    """The spool of an index; `count` is called with the name of a statistic."""
+    """The spool of an index."""
 
-    def __init__(self, count: Callable[[str], None]) -> None:
+    def __init__(self, count: Count) -> None:
         self._count = count
         self._foreign = 0  # lines for other indexes that have been logged
 

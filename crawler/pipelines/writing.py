@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 
@@ -11,6 +10,9 @@ from ..dedup.config import DedupConfig
 from ..dedup.verdict import Verdict
 from ..items import value_of
 from .notices import Notices
+
+if TYPE_CHECKING:
+    from .calls import Count
 
 _LONGEST_REASON: Final = 200  # characters of a type's reason to refuse a value
 
@@ -37,15 +39,13 @@ class Tag(dict[str, Any]):
 class ItemWriter:
     """Writes into the fields that `config` names. An item passes even if its type refuses that.
 
-    A refused value is counted with `count` and logged once for each type.
+    A refused value is counted, and logged once for each type.
     """
 
-    def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], notices: Notices | None = None
-    ) -> None:
+    def __init__(self, config: DedupConfig, count: Count, notices: Notices) -> None:
         self._config = config
         self._count = count
-        self._notices = notices or Notices()
+        self._notices = notices
 
     def fill_fields(self, item: Any, *, text: str, title: str) -> None:
         """Fill the main text and the title into the item's fields, if they are empty.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from scrapy import Request, signals
@@ -23,9 +23,10 @@ from .memory import Dropped, DroppedPages
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ...chrome import MainText, SharedTemplate
+    from ...chrome import MainText
     from ...dedup.index import DuplicateIndex
     from ...dedup.store.messages import Original
+    from ..calls import Count, ForgetUrl, KnownUrl, SendReports, TemplateOf
 
 logger = logging.getLogger(__name__)
 
@@ -43,30 +44,18 @@ class AskAgain:
     visited no longer drop it. Of several pages with one text, one is requested, and the others wait
     for its result.
 
-    Parameters
-    ----------
-    most
-        How many pages are remembered at once; 0 for none.
-    known
-        Returns the form of a URL by which the index knows it.
-    count
-        Called with the name of a statistic to increase by one.
-    template
-        Returns what is known about the template of a URL's site.
-    is_doubtful
-        Whether a page that was kept is in no feed yet.
-    forget
-        Called with the URL of a page that the index has to forget.
+    `most` is the number of pages that are remembered at once, 0 for none, and `is_doubtful` says
+    whether a page that was kept is in no feed yet.
     """
 
     def __init__(
         self,
         most: int,
-        known: Callable[[str], str],
-        count: Callable[[str], None],
-        template: Callable[[str], Awaitable[SharedTemplate | None]],
+        known: KnownUrl,
+        count: Count,
+        template: TemplateOf,
         is_doubtful: Callable[[str], bool],
-        forget: Callable[[str], None],
+        forget: ForgetUrl,
     ) -> None:
         self.asked = AskedPages(most, is_doubtful, count)
         # Makes the request for a URL if it was spared, and returns whether it was.
@@ -81,7 +70,7 @@ class AskAgain:
         self.doubtful = DoubtfulCopies()
         self._since_settled = 0
         self._index: DuplicateIndex | None = None
-        self._report: Callable[[bool], Awaitable[None]] | None = None
+        self._report: SendReports | None = None
         self._crawler: Crawler | None = None
         self._settling: asyncio.Future[None] | None = None
         self._is_unanswered = False
@@ -93,11 +82,8 @@ class AskAgain:
         crawler.signals.connect(self.ask_when_idle, signal=signals.spider_idle)
         crawler.signals.connect(self.note_empty, signal=WITHOUT_ITEM)
 
-    def use_index(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
-        """Ask *index* from now on, after `report` has sent it the crawl's reports.
-
-        `report` is called with whether all responses have come.
-        """
+    def use_index(self, index: DuplicateIndex, report: SendReports) -> None:
+        """Ask *index* from now on, after `report` has sent it the crawl's reports."""
         self._index, self._report = index, report
 
     def note_empty(self, url: str) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from ..calls import Count
+
 logger = logging.getLogger(__name__)
 
 ASKED_AGAIN: Final = "dedup_asked_again"
@@ -34,21 +36,11 @@ def is_asked_again(request: Any) -> bool:
 class AskedPages:
     """Repeats the requests of dropped pages, and keeps what has come of these.
 
-    URLs have the form by which the index knows them.
-
-    Parameters
-    ----------
-    most
-        How many dropped pages are remembered at once.
-    is_doubtful
-        Whether a page that was kept is in no feed yet.
-    count
-        Called with the name of a statistic to increase by one.
+    URLs have the form by which the index knows them. `most` is the number of dropped pages that are
+    remembered at once, and `is_doubtful` says whether a page that was kept is in no feed yet.
     """
 
-    def __init__(
-        self, most: int, is_doubtful: Callable[[str], bool], count: Callable[[str], None]
-    ) -> None:
+    def __init__(self, most: int, is_doubtful: Callable[[str], bool], count: Count) -> None:
         self.awaited: dict[str, Dropped] = {}
         self.missed: set[str] = set()  # orphans that cannot be requested, the first of very many
         self._most = most * _TIMES

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
@@ -23,11 +22,11 @@ from .memory import Dropped, LatestCopies, ReplaceablePages, hash_text
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
-    from ...chrome import MainText, SharedTemplate
+    from ...chrome import MainText
     from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
+    from ..calls import Count, ForgetUrl, SendReports, TemplateOf, UrlsOf
 
 logger = logging.getLogger(__name__)
 
@@ -43,29 +42,15 @@ _LONG_PAUSE: Final = 60.0  # seconds
 
 
 class Course:
-    """Begins a crawl, remembers the decisions about its pages, and ends it.
-
-    Parameters
-    ----------
-    config
-        What is dropped, and how many dropped pages are remembered.
-    count
-        Called with the name of a statistic to increase by one.
-    template
-        Returns what is known about the template of a URL's site.
-    urls
-        Returns the URLs that an item, or its response, has for its page.
-    forget
-        Called with the URL of a page that the index has to forget.
-    """
+    """Begins a crawl, remembers the decisions about its pages, and ends it."""
 
     def __init__(
         self,
         config: DedupConfig,
-        count: Callable[[str], None],
-        template: Callable[[str], Awaitable[SharedTemplate | None]],
-        urls: Callable[[Any, Response | None], Iterable[str]],
-        forget: Callable[[str], None],
+        count: Count,
+        template: TemplateOf,
+        urls: UrlsOf,
+        forget: ForgetUrl,
     ) -> None:
         self.later = LaterPipelines(config.identity, urls, forget, count, config.tag_field)
         self.again = AskAgain(
@@ -97,14 +82,11 @@ class Course:
     async def use_index(
         self,
         index: DuplicateIndex,
-        report: Callable[[bool], Awaitable[None]],
+        report: SendReports,
         *,
         begins: bool,
     ) -> None:
-        """Use this index; `report` sends it the crawl's reports, with True if no more come.
-
-        If the crawl does not begin now, it does with its first page.
-        """
+        """Use this index. If the crawl does not begin now, it does with its first page."""
         self._index = index
         self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.candidates import FEW, FEW_ON_HOST
@@ -10,9 +10,9 @@ from ...dedup.candidates import FEW, FEW_ON_HOST
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ...chrome import SharedTemplate
     from ...chrome.main_text import MainText
     from ...chrome.template.pairs import OwnBlocks
+    from ..calls import TemplateOf
 
 # From half of that the earlier ones are decided, and more come while the index is asked.
 _MOST: Final = 2000  # copies
@@ -71,9 +71,7 @@ class DoubtfulCopies:
         """The copies that are remembered."""
         return dict(self._copies)
 
-    async def take_noted(
-        self, template_of: Callable[[str], Awaitable[SharedTemplate | None]], *, some: bool
-    ) -> dict[str, Request]:
+    async def take_noted(self, template_of: TemplateOf, *, some: bool) -> dict[str, Request]:
         """Forget all, or the earlier half, and return which of them have few own words by now.
 
         Returns their requests by URL.

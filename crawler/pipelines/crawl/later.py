@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from ..calls import Count, ForgetUrl, KnownUrl, UrlsOf
+
 _MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
 _MANY: Final = 5  # pages dropped, and none passed: a validator that drops a few is none to warn of
 # Without unchanged pages: an earlier crawl has passed them on, and pipelines may drop them to save
@@ -29,26 +30,15 @@ _NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})
 class LaterPipelines:
     """Lets the index forget a kept page whose item reaches no feed, so its next copy is kept.
 
-    Parameters
-    ----------
-    known
-        Returns the form of a URL by which the index knows it.
-    urls
-        Returns the URLs that an item, or its response, has for its page.
-    forget
-        Called with the URL of a page that the index has to forget.
-    count
-        Called with the name of a statistic to increase by one.
-    tag_field
-        The field of an item that has its verdict, None if none has.
+    `tag_field` is the field of an item that has its verdict, None if none has.
     """
 
     def __init__(
         self,
-        known: Callable[[str], str],
-        urls: Callable[[Any, Response | None], Iterable[str]],
-        forget: Callable[[str], None],
-        count: Callable[[str], None],
+        known: KnownUrl,
+        urls: UrlsOf,
+        forget: ForgetUrl,
+        count: Count,
         tag_field: str | None = None,
     ) -> None:
         self._known = known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 from lxml import etree
@@ -24,6 +24,9 @@ from .item_page import ItemPage, Missing
 from .origins import Origin
 from .values import holds_html, is_blank, is_plain_text, joined_text, text_of, url_of
 
+if TYPE_CHECKING:
+    from ..calls import Count
+
 _TEXT_FIELD: Final = DedupConfig().text_field
 SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
 
@@ -31,13 +34,11 @@ SHORT_TEXT: Final = 200  # characters below which a text may be a field of its p
 class PageReader:
     """Reads the pages of items from the fields that `config` names.
 
-    It never raises because of an item's content. Missing values and wrong types are counted with
-    `count`, which is called with the name of a statistic, and logged once for each type of item.
+    It never raises because of an item's content. Missing values and wrong types are counted, and
+    logged once for each type of item.
     """
 
-    def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], notices: Notices | None = None
-    ) -> None:
+    def __init__(self, config: DedupConfig, count: Count, notices: Notices | None = None) -> None:
         self._config = config
         self._count = count
         self._notices = notices or Notices()
