@@ -818,48 +818,46 @@ async def test_no_page_is_awaited_to_forget_what_is_lost(open_bench: Any) -> Non
     assert item["dedup"]["kind"] == "unique"
 
 
-async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> None:
-    """Near-copies by a paragraph that turns out to be the site's own are asked for again."""
-    boiler, paths = prose(9, 120), [f"/p/{n}" for n in range(12)]
-    web.page("/", *paths, text=HOST)
-    for n, path in enumerate(paths):
-        html = f"<title>Tea {n}</title><main><h1>Tea</h1><p>{prose(n, 8)}</p><p>{boiler}</p></main>"
+async def crawl_records(web: Web, run: Any, pages: dict[str, str]) -> int:
+    """No page is lost beside the text that all have; how many were requested again."""
+    web.page("/", *pages, text=HOST)
+    for path, html in pages.items():
         web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
     feed = Feed()
     stats = await run(feed, DEDUP_TEMPLATES=True)
-    assert set(paths) <= feed.tags.keys(), stats
-    assert stats.get("dedup/asked_again", 0) <= 8
+    assert pages.keys() <= feed.tags.keys(), stats
+    asked: int = stats.get("dedup/asked_again", 0)
+    return asked
+
+
+async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> None:
+    """Near-copies by a paragraph that turns out to be the site's own are asked for again."""
+    boiler, pages = prose(9, 120), dict[str, str]()
+    for n in range(12):
+        body = f"<main><h1>Tea</h1><p>{prose(n, 8)}</p><p>{boiler}</p></main>"
+        pages[f"/p/{n}"] = f"<title>Tea {n}</title>{body}"
+    assert await crawl_records(web, run, pages) <= 8
 
 
 async def test_pages_of_one_name_below_a_note_are_kept(web: Web, run: Any) -> None:
     """A database puts one title and one note over all of its records."""
-    note, paths = [prose(900 + n, 60) for n in range(5)], [f"/r/{n}" for n in range(20)]
-    web.page("/", *paths, text=HOST)
-    for n, path in enumerate(paths):
+    note, pages = [prose(900 + n, 60) for n in range(5)], dict[str, str]()
+    for n in range(20):
         lines = "".join(f"<p>{line}</p>" for line in (*note, prose(n, 3), prose(200 + n, 20)))
-        html = f"<title>Record</title><main><h1>Record</h1>{lines}</main>"
-        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
-    feed = Feed()
-    stats = await run(feed, DEDUP_TEMPLATES=True)
-    assert set(paths) <= feed.tags.keys(), stats
-    assert stats.get("dedup/asked_again", 0) <= 8
+        pages[f"/r/{n}"] = f"<title>Record</title><main><h1>Record</h1>{lines}</main>"
+    assert await crawl_records(web, run, pages) <= 8
 
 
 async def test_records_of_one_name_are_told_apart_by_their_facts(web: Web, run: Any) -> None:
     """Their numbers, names and materials stand in a table beside a note of four blocks."""
-    note, paths = [prose(900 + n, 40) for n in range(4)], [f"/r/{n}" for n in range(20)]
-    web.page("/", *paths, text=HOST)
-    left = "".join(f"<p>{text}</p>" for text in note)
-    for n, path in enumerate(paths):
+    left, pages = "".join(f"<p>{prose(900 + n, 40)}</p>" for n in range(4)), dict[str, str]()
+    for n in range(20):
         facts = {"Inventory": f"{100 + n}", "Date": f"{n}.5.1987"}
         facts |= {"Name": prose(n, 2), "Material": prose(200 + n, 2), "Height": "12"}
         right = "".join(f"<dt>{label}<dd>{fact}" for label, fact in facts.items())
         table = f"<table><tr><td>{left}</td><td><dl>{right}</dl></td></tr></table>"
-        html = f"<title>Object</title>{table}"
-        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
-    feed = Feed()
-    stats = await run(feed, DEDUP_TEMPLATES=True)
-    assert set(paths) <= feed.tags.keys(), stats
+        pages[f"/r/{n}"] = f"<title>Object</title>{table}"
+    await crawl_records(web, run, pages)
 
 
 def serve_notes(

@@ -14,30 +14,17 @@ from ...sketches.anchors import anchor_keys, stored_anchors
 from ...tasks import gather_all
 from ..layout import table_key
 from ..messages import pack_request, unpack_news
-from ..parameters import Parameters
 from .attempts import Attempt, Begun
 from .care import SpreadCare
 from .claims import Batch, make_claims
-from .pages import Spread, read_found
-from .shards import Call, Shards, Terms
+from .pages import read_found
+from .shards import Call
 
 _BEGUN = struct.Struct(">II?")  # as in lua/begin.lua
 
 
 class SpreadBeginning(SpreadCare):
     """What a check does before it decides: it announces its page, and learns of other pages."""
-
-    def __init__(
-        self,
-        shards: Shards,
-        terms: Terms,
-        spread: Spread,
-        parameters: Parameters,
-        *,
-        timeout: float,
-    ) -> None:
-        super().__init__(shards, terms, spread, timeout=timeout)
-        self.parameters = parameters
 
     async def _begin_attempts(self, attempts: list[Attempt]) -> None:
         """Begin attempts in order and claim their keys; each attempt notes what it found."""

@@ -10,10 +10,12 @@ import random
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...candidates import Rule
 from ...errors import ServerError
 from ...fingerprint import EXACT_BYTES
 from ...tasks import end_tasks, gather_all
 from ..messages import Answer
+from ..parameters import Parameters
 from .attempts import Begun
 from .claims import MAX_PAGES, Batch, Place, forget_claims, make_claims, places_claimed
 from .pages import Spread, View, read_view
@@ -29,10 +31,24 @@ _BACKLOG = 512  # tasks in the background
 class SpreadCare:
     """Calls on shards, and work in the background.
 
-    Several workers may do the same work: no verdict depends on it.
+    Several workers may do the same work: no verdict depends on it. `rule` says how the checks built
+    on this compare pages; from the `threshold` on they are copies.
     """
 
-    def __init__(self, shards: Shards, terms: Terms, spread: Spread, *, timeout: float) -> None:
+    def __init__(
+        self,
+        shards: Shards,
+        terms: Terms,
+        spread: Spread,
+        rule: Rule,
+        parameters: Parameters,
+        *,
+        threshold: float,
+        timeout: float,
+    ) -> None:
+        self.parameters = parameters
+        self._rule = rule
+        self._threshold = threshold
         self._shards = shards
         self._spread = spread
         self._count = spread.shards

@@ -8,41 +8,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from ...candidates import LEARNT, SLACK, Rule, is_distinct
+from ...candidates import LEARNT, SLACK, is_distinct
 from ...errors import ServerError
 from ...fingerprint import NO_OWN, Fingerprint
 from ...identity import host
 from ..messages import ANSWER_BYTES, Answer
-from ..parameters import Parameters
 from ..records import COPIES
 from .attempts import MAX_IN_VAIN, Asked, Attempt, Begun
-from .pages import Resemblance, Spread, View, compare_page
+from .pages import Resemblance, View, compare_page
 from .settle import SpreadSettlement
-from .shards import Shards, Terms
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a pending page
 _UNCHANGED_BYTES = 4 + ANSWER_BYTES
 
 
 class SpreadCheck(SpreadSettlement):
-    """A check between its first call and its verdict.
-
-    `rule` says how pages are compared; from the `threshold` on they are copies.
-    """
-
-    def __init__(
-        self,
-        shards: Shards,
-        terms: Terms,
-        spread: Spread,
-        rule: Rule,
-        parameters: Parameters,
-        *,
-        threshold: float,
-        timeout: float,
-    ) -> None:
-        super().__init__(shards, terms, spread, parameters, timeout=timeout)
-        self._threshold, self._rule = threshold, rule
+    """A check between its first call and its verdict."""
 
     async def _conclude_attempt(self, attempt: Attempt) -> Answer:
         pause = _FIRST_PAUSE
