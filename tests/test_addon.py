@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -113,14 +113,12 @@ class Checked(Spider):
 
 
 @pytest.fixture
-def web() -> Iterator[Web]:
+def web(web: Web) -> Web:
     """Sixty pages, of which /1 repeats /0."""
-    server = Web()
     for i in range(COUNT):
         text = f"page {max(i, 1)} of many says {max(i, 1)} times what no page said before " * 3
-        server.page(f"/{i}", text=text)
-    yield server
-    server.close()
+        web.page(f"/{i}", text=text)
+    return web
 
 
 @pytest.fixture

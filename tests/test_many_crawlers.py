@@ -12,7 +12,6 @@ import urllib.parse
 import urllib.request
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,13 +126,11 @@ def test_an_idle_crawler_stays_open_for_a_while(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def web() -> Iterator[Web]:
+def web(web: Web) -> Web:
     """Two pages that say different things."""
-    site = Web()
     for number in range(2):
-        site.page(f"/{number}", text=f"page {number} says {number} times what none said " * 3)
-    yield site
-    site.close()
+        web.page(f"/{number}", text=f"page {number} says {number} times what none said " * 3)
+    return web
 
 
 def test_independent_projects_share_an_index_by_its_name(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -17,13 +16,11 @@ from tests.support.wheel import site_packages
 
 
 @pytest.fixture
-def web() -> Iterator[Web]:
+def web(web: Web) -> Web:
     """Three pages, the last of which repeats the first."""
-    server = Web()
     for i in range(3):
-        server.page(f"/{i}", text=f"page {i % 2} says {i % 2} times what none said before " * 3)
-    yield server
-    server.close()
+        web.page(f"/{i}", text=f"page {i % 2} says {i % 2} times what none said before " * 3)
+    return web
 
 
 def test_contents(wheel: Path) -> None:

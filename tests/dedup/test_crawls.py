@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,19 +11,13 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.export.transfer import export_index, import_index
 from crawler.dedup.store.messages import UNANNOUNCED, Crawl, Original
+from tests.support.indexes import opened
 from tests.support.texts import article, changed, text
 
 A, B, C = (f"http://site/{name}" for name in "abc")
 MIRROR = "http://mirror/a"
 FIRST, SECOND, THIRD = (text(article(number)) for number in range(3))
 LIKE_FIRST = text(changed(article(0), 1))
-
-
-@asynccontextmanager
-async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
-    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=4, **settings)) as index:
-        yield index
-        assert (await index.verify()).faults == []
 
 
 async def crawled(index: DuplicateIndex, *pages: tuple[str, str]) -> list[Kind]:

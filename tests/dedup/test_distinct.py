@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, Verdict
+from tests.support.indexes import opened
 from tests.support.texts import article, changed, text
 
 NOTE = article(100, 240)
@@ -19,13 +18,6 @@ RED, BLUE, ELSEWHERE = "http://site/red", "http://site/blue", "http://elsewhere/
 def page(own: int, note: list[str] = NOTE) -> str:
     """A text with a dozen words of its own before a note."""
     return text(article(own, 12) + note)
-
-
-@asynccontextmanager
-async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
-    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=4, **settings)) as index:
-        yield index
-        assert (await index.verify()).faults == []
 
 
 async def test_a_short_text_beside_a_note_is_no_copy_of_another(index_url: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,20 +13,13 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store.messages import Gone
+from tests.support.indexes import opened
 from tests.support.texts import article, changed, text
 
 COPY, ORIGINAL = "http://copy/", "http://original/"
 FIRST, SECOND, THIRD = (text(changed(article(1), 1, seed=seed)) for seed in range(3))
 OTHER = text(article(2))
 NEWS = datetime(2026, 5, 1, tzinfo=UTC)
-
-
-@asynccontextmanager
-async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
-    config = DedupConfig(redis_url=url, shards=4, **settings)
-    async with DuplicateIndex.open(config) as index:
-        yield index
-        assert (await index.verify()).faults == []
 
 
 async def test_a_page_takes_the_place_of_the_copy_that_names_it(index_url: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +17,7 @@ from crawler.dedup.export.page_lines import from_line, to_line
 from crawler.dedup.ranks import Claims, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
 from tests.support.claims import NEWS, draw_pages, key_of
+from tests.support.indexes import opened
 from tests.support.texts import article, changed, text
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
@@ -33,14 +33,6 @@ ORDERS = [
     ("shortest-url", "later", "score"),
     ("canonical", "https", "earlier", "later", "longest", "shortest-url", "score", "field:https"),
 ]
-
-
-@asynccontextmanager
-async def opened(url: str, prefer: Any) -> AsyncIterator[DuplicateIndex]:
-    config = DedupConfig(redis_url=url, shards=4, prefer=prefer)
-    async with DuplicateIndex.open(config) as index:
-        yield index
-        assert (await index.verify()).faults == []
 
 
 @pytest.mark.parametrize(
@@ -145,7 +137,7 @@ async def test_the_best_copy_is_kept_on_a_cluster(
 
 async def test_a_copy_that_comes_again_with_a_better_rank(index_url: str) -> None:
     """Takes the place, and so does another when the page that is kept comes with a worse one."""
-    async with opened(index_url, "score") as index:
+    async with opened(index_url, prefer="score") as index:
         await index.check(A, FIRST, fields={"score": 5})
         assert (await index.check(B, SECOND, fields={"score": 3})).duplicate_of == A
         assert (await index.check(C, THIRD, fields={"score": 4})).duplicate_of == A
@@ -159,7 +151,7 @@ async def test_a_copy_that_comes_again_with_a_better_rank(index_url: str) -> Non
 
 async def test_what_a_person_decides_goes_before_ranks(index_url: str) -> None:
     """A preferred page keeps its place, one to be kept stays, one to be dropped takes none."""
-    async with opened(index_url, "score") as index:
+    async with opened(index_url, prefer="score") as index:
         await index.check(A, FIRST, fields={"score": 5})
         await index.check(B, SECOND, fields={"score": 3})
         assert (await index.prefer(B, SECOND)).replaces == A
@@ -180,7 +172,7 @@ async def test_what_a_person_decides_goes_before_ranks(index_url: str) -> None:
 
 async def test_a_page_that_somebody_keeps_loses_no_place(index_url: str) -> None:
     """Beside it the best of the others is kept, in both orders."""
-    async with opened(index_url, "score") as index:
+    async with opened(index_url, prefer="score") as index:
         await index.check(A, FIRST, fields={"score": 5})
         await index.override(B, "keep")
         assert (await index.check(B, SECOND, fields={"score": 3})).kind is Kind.UNIQUE
@@ -193,7 +185,7 @@ async def test_a_page_that_somebody_keeps_loses_no_place(index_url: str) -> None
 
 async def test_pages_that_name_each_other_as_canonical_stay(index_url: str) -> None:
     """Each would give its place away; alone, `canonical` lets nobody else take it."""
-    async with opened(index_url, "canonical") as index:
+    async with opened(index_url, prefer="canonical") as index:
         await index.check(A, FIRST, canonical=B)
         assert (await index.check(C, THIRD)).duplicate_of == A
         for _ in range(2):
@@ -224,16 +216,16 @@ async def test_orders_that_replace_each_other_compare_dates(
 ) -> None:
     """The kept page has the rank of another order until it is checked again."""
     day = timedelta(days=1)
-    async with opened(index_url, before) as index:
+    async with opened(index_url, prefer=before) as index:
         await index.check(A, FIRST, date=NEWS)
-    async with opened(index_url, after) as index:
+    async with opened(index_url, prefer=after) as index:
         assert (await index.check(B, SECOND, date=NEWS + day)).duplicate_of == A
         assert (await index.check(C, THIRD, date=NEWS - day)).replaces == A
 
 
 async def test_dates_of_earlier_versions_are_ranks(redis_url: str) -> None:
     """A record that has a date in its old place loses it to an earlier one alone."""
-    async with opened(redis_url, "earlier") as index:
+    async with opened(redis_url, prefer="earlier") as index:
         await index.check(A, FIRST, date=NEWS)
         ((_, packed),) = split_block((await index.store.packed_blocks([(0, 0)]))[0])
         own, rank = parse_record(1, packed, 128).own, int(NEWS.timestamp()).to_bytes(4)

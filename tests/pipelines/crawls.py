@@ -59,6 +59,19 @@ class Site:
         return {path for path, seed in seeds if not any(prose(seed) in text for text in texts)}
 
 
+class Kept:
+    """The items that a crawl passed on."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def watch(self, crawler: Crawler) -> None:
+        crawler.signals.connect(self.put, signal=signals.item_scraped)
+
+    def put(self, item: Any) -> None:
+        self.items.append(item)
+
+
 class Feed:
     """What crawls passed on: by path the text that it has in an engine which the feed is put into,
     unchanged pages left out, as examples/recrawl does.

@@ -21,7 +21,7 @@ from crawler.pipelines.crawl import course, doubtful, later, memory
 from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
 from crawler.pipelines.reporting import LEFT_OUT
-from tests.pipelines.crawls import Feed, crawl, prose
+from tests.pipelines.crawls import Feed, Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
 HOST = "Contents " + prose(9999)
@@ -64,26 +64,13 @@ class Other(Spider):
         yield {"url": response.url, "text": response.text, "at": at, "mine": response.meta["mine"]}
 
 
-class Tags:
-    """What a crawl passed on."""
-
-    def __init__(self) -> None:
-        self.items: list[Any] = []
-
-    def watch(self, crawler: Any) -> None:
-        crawler.signals.connect(self.put, signal=signals.item_scraped)
-
-    def put(self, item: Any) -> None:
-        self.items.append(item)
-
-
 async def test_any_spider_is_asked_by_the_request_of_the_item(web: Web, run: Any) -> None:
     """With its callback, arguments and meta: the copy of a page that has another text now."""
     web.page("/old", text=prose(1))
     await run(spider=type("First", (Other,), {"paths": ("/old",)}))
     web.page("/new", text=prose(1))
     web.page("/old", text=prose(2))
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Other)
     assert web.seen == ["/new", "/old", "/new"]
     assert [(item["at"], item["mine"], item["dedup"]["kind"]) for item in tags.items] == [
@@ -124,7 +111,7 @@ async def test_an_item_that_is_injected_into_the_callback(web: Web, run: Any) ->
     await run(spider=type("First", (Injected,), {"paths": ("/old",)}), **settings)
     web.page("/new", text=prose(1))
     web.page("/old", text=prose(2))
-    tags, kept = Tags(), list[Any]()
+    tags, kept = Kept(), list[Any]()
     add = memory.DroppedPages.add_page
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory.DroppedPages, "add_page", lambda *of: kept.append(of[2]) or add(*of))
@@ -155,7 +142,7 @@ async def test_pages_are_named_by_the_urls_of_their_items(
         patch.setattr(later.LaterPipelines, "is_doubtful", lambda *of: False)
         stats = await run()
     assert (stats["dedup/exact"], waiting) == (2, [])  # their originals were seen
-    tags = Tags()
+    tags = Kept()
     await run(tags, DEDUP_DROP="")
     of = {
         item.url: item.dedup["duplicate_of"] for item in tags.items if "duplicate_of" in item.dedup
@@ -287,7 +274,7 @@ async def test_a_copy_that_was_passed_on_does_not_come_again(
         return await originals(index, urls)
 
     monkeypatch.setattr(DuplicateIndex, "originals", note)
-    tags = Tags()
+    tags = Kept()
     given = {"DEDUP_PREFER": "https", "DEDUP_DROP": "near", "DEDUP_ASK_AGAIN": most}
     await run(tags, spider=Changing, **given)
     came = [(item["at"], item["dedup"]["kind"]) for item in tags.items]
@@ -394,7 +381,7 @@ async def test_a_copy_of_a_page_that_is_fetched_twice(
                     del web.answers["/old"]
                 yield response.request.replace(url=f"{self.url}/old", dont_filter=True)
 
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Twice)
     assert web.seen == [*first, "/old", "/new"]
     assert [item["dedup"]["kind"] for item in tags.items] == ["unique", "unique", *found]
@@ -424,7 +411,7 @@ async def test_a_paused_crawl_remembers_copies_whose_originals_may_change(
     }
     await run(spider=Twice, CLOSESPIDER_PAGECOUNT=2, **paused)
     web.page("/old", text=prose(2))
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Twice, **paused)
     assert web.seen[-2:] == ["/old", "/new"]
     assert stats["dedup/asked_again"] == 1
@@ -484,7 +471,7 @@ async def test_a_host_that_has_only_lists_by_now_is_visited(web: Web, run: Any) 
         def parse_list(self, response: Any) -> Iterator[Any]:
             yield from ()
 
-    tags = Tags()
+    tags = Kept()
     assert (await run(tags, spider=Moved))["dedup/asked_again"] == 1
     assert [(item["at"], item["dedup"]["kind"]) for item in tags.items] == [("/new", "updated")]
 
@@ -501,7 +488,7 @@ async def test_what_another_crawl_has_confirmed_may_change(web: Web, run: Any) -
             async for request in super().start():
                 yield request
 
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Overlapped)
     assert [(item["at"], item["dedup"]["kind"]) for item in tags.items] == [
         ("/old", "updated"),
@@ -533,7 +520,7 @@ async def test_what_another_crawl_has_confirmed_may_be_no_page(
             if at != "/old":
                 yield from super().parse_page(response, at)
 
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Overlapped)
     kept = ["/new"] if minutes > 0 else []
     assert [item["at"] for item in tags.items] == kept
@@ -575,7 +562,7 @@ async def test_it_may_change_after_the_index_was_asked(web: Web, run: Any) -> No
             async for request in super().start():
                 yield request
 
-    tags = Tags()
+    tags = Kept()
     await run(tags, spider=Overlapped, DEDUP_ASK_AGAIN=20)
     assert [item["dedup"]["kind"] for item in tags.items] == ["updated", "updated"]
 
@@ -592,7 +579,7 @@ async def test_a_mirror_takes_no_room(web: Web, run: Any) -> None:
     await run(spider=type("Here", (Other,), {"paths": ("/old", "/older")}))
     for path, seed in {"/new": 1, "/newer": 2, "/old": 3, "/older": 4}.items():
         web.page(path, text=prose(seed))
-    tags = Tags()
+    tags = Kept()
     paths = (*list(mirrored)[:3], "/new", "/mirror/3", "/newer", "/old", "/older")
     stats = await run(tags, spider=type("Both", (Other,), {"paths": paths}), DEDUP_ASK_AGAIN=2)
     assert [item["at"] for item in tags.items] == ["/old", "/older", "/new", "/newer"]
@@ -635,7 +622,7 @@ async def test_one_page_with_a_text_is_asked_for(web: Web, run: Any, is_gone: bo
                 raise DropItem("not mine")
             return item
 
-    tags, spider = Tags(), type("All", (Other,), {"paths": (*copies, "/old")})
+    tags, spider = Kept(), type("All", (Other,), {"paths": (*copies, "/old")})
     stats = await run(tags, spider=spider, ITEM_PIPELINES={Losing: 300})
     assert web.seen[len(copies) + 1 :] == ["/copy/0", "/copy/1"]
     assert [item["at"] for item in tags.items] == ["/old", "/copy/1"]
@@ -707,7 +694,7 @@ async def test_a_page_whose_item_loses_its_url_before_it_is_lost(web: Web, run: 
                 raise DropItem("no price")
             return item
 
-    tags = Tags()
+    tags = Kept()
     stats = await run(tags, spider=Named, ITEM_PIPELINES={TakingApart: 300})
     assert stats["dedup/lost_later"] == 1
     assert [item["at"] for item in tags.items] == ["/old"]
@@ -760,7 +747,7 @@ async def test_a_page_that_another_crawler_loses_is_forgotten_at_once(web: Web, 
         def parse_page(self, response: Any, at: str) -> Iterator[Any]:
             yield {"url": response.url, "text": response.text, "at": at}
 
-    class Drops(Tags):
+    class Drops(Kept):
         def watch(self, crawler: Any) -> None:
             super().watch(crawler)
             crawler.signals.connect(self.drop, signal=signals.item_dropped)
@@ -790,7 +777,7 @@ async def test_a_page_whose_container_is_lost_is_asked_for(
                     raise DropItem("not mine")
             return item
 
-    class Drops(Tags):
+    class Drops(Kept):
         def watch(self, crawler: Any) -> None:
             super().watch(crawler)
             crawler.signals.connect(

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from scrapy import FormRequest, Request, Spider, signals
-from scrapy.crawler import Crawler
+from scrapy import FormRequest, Request, Spider
 from scrapy.exceptions import DropItem
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -19,7 +18,7 @@ from crawler.chrome import SharedTemplate
 from crawler.items import Page
 from crawler.pipelines.item_pages import records
 from crawler.pipelines.item_pages.records import Records
-from tests.pipelines.crawls import crawl, prose
+from tests.pipelines.crawls import Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
 from tests.support.texts import article, text
 
@@ -88,17 +87,6 @@ class Ruled(CrawlSpider):
 
     def parse_phone(self, response: Any) -> Any:
         yield {"phone": response.css("p::text").get()}
-
-
-class Kept:
-    def __init__(self) -> None:
-        self.items: list[Any] = []
-
-    def watch(self, crawler: Crawler) -> None:
-        crawler.signals.connect(self.put, signal=signals.item_scraped)
-
-    def put(self, item: Any) -> None:
-        self.items.append(item)
 
 
 async def read(web: Web, redis_url: str, spider: type[Spider], **options: Any) -> list[Any]:

@@ -10,9 +10,6 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
@@ -23,6 +20,7 @@ from crawler.dedup.archive.writer import ArchiveWriter
 from tests.commands.conftest import ROOT
 from tests.commands.pages.test_inspection import PAGES
 from tests.conftest import wait_until
+from tests.spiders.webserver import Answer
 from tests.support.forked import start_scrapy
 from tests.support.texts import article, changed, text
 
@@ -152,49 +150,25 @@ def test_kept_pages_have_no_similarity_to_draw_by(dedup, fill, kind):
     assert (code, out, err) == (Exit.USAGE, "", said)
 
 
-@contextmanager
-def site(pages: dict[str, str]) -> Iterator[str]:
-    """A site on this machine with these pages, by path."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = pages[self.path].encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def html(words: list[str]) -> str:
     body = "".join(f"<p>{text(words[n : n + 50])}</p>" for n in range(0, len(words), 50))
     links = "".join(f'<li><a href="/{n}">Section {n}</a></li>' for n in range(8))
     return f"<html><body><nav><ul>{links}</ul></nav><article>{body}</article></body></html>"
 
 
-def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
+def test_explain_fetches_what_no_archive_holds(dedup, fill, web):
     """With --fetch both pages are read: bands, differing words and what was cut are shown."""
     original = (ROOT / "examples/demo_site/texts/owls.txt").read_text().split()
     copy = changed(original, 3, seed=4)
-    with site({"/one": html(original), "/two": html(copy)}) as base:
-        fill([(f"{base}/one", text(original)), (f"{base}/two", text(copy))])
-        code, out, err = dedup("show", "--why", f"{base}/two")
-        assert (code, err) == (Exit.FOUND, "")
-        assert f"to {base}/one" in out.replace("similar", "")
-        assert "not in the archive" in out
-        found = json.loads(dedup("show", "--why", f"{base}/two", "--fetch", "--json")[1])
+    for path, words in {"/one": original, "/two": copy}.items():
+        web.answers[path] = Answer(html(words).encode(), {"Content-Type": "text/html"})
+    one, two = f"{web.url}/one", f"{web.url}/two"
+    fill([(one, text(original)), (two, text(copy))])
+    code, out, err = dedup("show", "--why", two)
+    assert (code, err) == (Exit.FOUND, "")
+    assert f"to {one}" in out.replace("similar", "")
+    assert "not in the archive" in out
+    found = json.loads(dedup("show", "--why", two, "--fetch", "--json")[1])
     assert found["page"]["kind"] == "near"
     assert abs(found["page"]["similarity"] - found["jaccard"]) < 0.05
     assert 0 < found["bands_met"] <= found["bands"] == 8

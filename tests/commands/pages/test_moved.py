@@ -6,8 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from tests.commands.conftest import ROOT
 from tests.conftest import Server
 from tests.spiders.webserver import Answer, Web
 from tests.support.forked import run_scrapy
+from tests.support.indexes import opened
 from tests.support.texts import article, changed, text
 
 OLD, EXACT, NEAR, FAR = (f"http://{name}.example/" for name in ("old", "exact", "near", "far"))
@@ -30,12 +30,6 @@ STORY = article(1)
 TEXT = text(STORY)
 NEAR_TEXT, FAR_TEXT = text(changed(STORY, 2)), text(changed(STORY, 5, seed=1))
 CLUSTER = [(OLD, TEXT), (FAR, FAR_TEXT), (NEAR, NEAR_TEXT), (EXACT, TEXT)]
-
-
-@asynccontextmanager
-async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
-    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=4, **settings)) as index:
-        yield index
 
 
 async def places(index: DuplicateIndex, url: str) -> list[tuple[str, float | None]]:
