@@ -131,14 +131,7 @@ class SitemapLimits:
 class Sitemaps:
     """Finds the new sitemaps of a crawl, on its hosts and on those of sitemaps that it was given.
 
-    Parameters
-    ----------
-    given
-        The URLs of these sitemaps.
-    limits
-        How many are read.
-    is_crawled
-        Returns whether a URL is on a host that is crawled.
+    `is_crawled` returns whether a URL is on a host that is crawled.
     """
 
     def __init__(

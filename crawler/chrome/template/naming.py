@@ -61,21 +61,14 @@ _NUMBER: Final = re.compile(
 )
 
 
-def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
-    """Return which blocks are visible headings of that level, outside menus and footers."""
-    is_level = flat.codes[flat.around] == _LEVELS[level - 1]
-    found: NDArray[np.bool_] = is_level & (flat.signs_of_blocks & _NEVER == 0)
-    return found
-
-
 def heading_of(
     flat: Flat,
     title: str,
-    known: NDArray[np.bool_] | None = None,
+    known: NDArray[np.bool_] | None,
     *,
-    kept: NDArray[np.bool_] | None = None,
-    site: AbstractSet[int] = frozenset(),
-    learnt: int = 0,
+    kept: NDArray[np.bool_],
+    site: AbstractSet[int],
+    learnt: int,
 ) -> str:
     """Return the page's heading: the first of the highest level, unless that is the site's name.
 
@@ -126,7 +119,7 @@ def heading_of(
     named_so = titled if learnt >= _WELL_LEARNT else []  # before, one may be the site's
     first = next(iter([*named_so, *lower, *named(*_LABELS)]), "")
     beginning = ""
-    if kept is not None and (learnt >= _WELL_LEARNT or ((title or shared) and not first)):
+    if learnt >= _WELL_LEARNT or ((title or shared) and not first):
         plain = kept & (flat.linked < PER_WORD * flat.words)
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
@@ -229,7 +222,8 @@ def names(flat: Flat, title: str, shared: NDArray[np.bool_] | None = None) -> tu
     the first blocks, tells apart pages that share the others. What the site is known to share, such
     as a note above, is left out if several blocks remain: one may change in versions of a page.
     """
-    found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
+    is_seen = flat.signs_of_blocks & _NEVER == 0  # outside menus and footers
+    found = np.flatnonzero((is_seen & (flat.codes[flat.around] == _LEVELS[0]))[:LIMIT]).tolist()
     plain = _plain_blocks(flat)
     others = _first_besides(found, plain)
     if shared is not None and len(own := _first_besides(found, plain & ~shared)) >= FACTS:

@@ -19,8 +19,8 @@ FIXED: Final = (
     "overrides",
     "templates",
     "rules",
-    "seen",
-    "crawls",
+    "seen",  # pages that the processes of a crawl have seen, see lua/spared/seen.lua
+    "crawls",  # those under way, see lua/crawl.lua
     "attempts",  # these three belong to checks on a cluster, see lua/cluster/shard.lua
     "claims",
     "buried",
@@ -101,16 +101,6 @@ class Keys:
     def rules(self) -> str:
         """Hash: site → JSON of the rules of its URLs, see lua/spared/url_rules.lua."""
         return self.prefix + "rules"
-
-    @property
-    def seen(self) -> str:
-        """Stream: pages that the processes of a crawl have seen, see lua/spared/seen.lua."""
-        return self.prefix + "seen"
-
-    @property
-    def crawls(self) -> str:
-        """Hash: number of a crawl under way → when it began; ``=`` and name → number and when."""
-        return self.prefix + "crawls"
 
     @property
     def fixed(self) -> list[str]:

@@ -27,12 +27,7 @@ def hash_key(key: Key) -> int:
 class KnownUrls:
     """Finds URLs that may have the same content, and URLs that have it according to the rules.
 
-    Parameters
-    ----------
-    loose_key
-        Returns a key that URLs share if they may have the same content; they have the same stem.
-    strict_key
-        Returns a key that URLs share if they have the same content according to the rules.
+    The former share a `loose_key` and have the same stem, the latter share a `strict_key`.
     """
 
     def __init__(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:

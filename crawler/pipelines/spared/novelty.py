@@ -96,12 +96,8 @@ class Novelty:
 
     The empty months of a calendar have different texts: the year is in each. So a page counts as
     empty if its short text came before, numbers aside, and it was found on a page with a similar
-    URL. Eight empty pages count as one copy. The index keeps them all the same.
-
-    Parameters
-    ----------
-    copy_depth
-        The largest depth that matters.
+    URL. Eight empty pages count as one copy. The index keeps them all the same. No depth beyond
+    `copy_depth` matters.
     """
 
     def __init__(self, copy_depth: int) -> None:

@@ -52,12 +52,8 @@ WAITS: Final = Decision(waits=True)
 class SiteCourse:
     """What a crawl knows of one site.
 
-    Parameters
-    ----------
-    copy_depth
-        For how many copies in a row links are followed; 0 for any number.
-    fruitless
-        How many pages without anything new are fetched for each new page; 0 for any number.
+    Links are followed for `copy_depth` copies in a row, and `fruitless` pages without anything new
+    are fetched for each new page; 0 means any number.
     """
 
     def __init__(self, copy_depth: int, fruitless: int) -> None:

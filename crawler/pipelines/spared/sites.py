@@ -28,14 +28,7 @@ _LOOK_EVERY: Final = 1000  # pages between two counts of remembered URLs
 class Sites:
     """Keeps the courses of sites, and has them learn from pages.
 
-    Parameters
-    ----------
-    config
-        The budget of each site.
-    tally
-        Tells of rules.
-    make
-        Makes requests that were left before.
+    `make` makes requests that were left before.
     """
 
     def __init__(
