@@ -7,6 +7,7 @@ import io
 import json
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -23,47 +24,41 @@ from tests.commands.index.test_index_commands import PAGES, checked, keys
 from tests.support.texts import article, text
 
 
-@pytest.mark.parametrize("command", ["copy", "rename"])
-def test_a_crawl_while_the_texts_are_copied_is_noticed(
-    dedup, fill, server, tmp_path, monkeypatch, command
-):
+@pytest.fixture(params=["copy", "rename"])
+def meanwhile(request, dedup, fill, server, monkeypatch) -> Callable[..., str]:
+    """Calls a function while an index is copied or renamed, which fails; its error."""
+
+    def interrupt(act: Callable[..., object], *words: object) -> str:
+        fill(PAGES)
+
+        def slow(source, target):
+            target.write_bytes(b"the copy")
+            thread = threading.Thread(target=act, args=words)
+            thread.start()
+            thread.join()
+
+        monkeypatch.setattr(database, "copy_archive", slow)
+        code, _, err = dedup(request.param, "dedup", "other")
+        assert (code, err.count("\n")) == (Exit.USAGE, 1)
+        assert not any(key.startswith("{other}") for key in keys(server))
+        return err
+
+    return interrupt
+
+
+def test_a_crawl_while_the_texts_are_copied_is_noticed(meanwhile, server, tmp_path):
     """They may be many: what comes then would be in the old index alone, which is deleted."""
-    fill(PAGES)
     late = ("http://late/", "a b c d e f g")
-
-    def slow(source, target):
-        target.write_bytes(b"the copy")
-        thread = threading.Thread(target=checked, args=(server.url, [late]))
-        thread.start()
-        thread.join()
-
-    monkeypatch.setattr(database, "copy_archive", slow)
-    code, _, err = dedup(command, "dedup", "other")
-    assert (code, err.count("\n")) == (Exit.USAGE, 1)
-    assert "was changed meanwhile" in err
-    assert not any(key.startswith("{other}") for key in keys(server))
+    assert "was changed meanwhile" in meanwhile(checked, server.url, [late])
     assert not list(tmp_path.glob("archive-other*"))
     assert checked(server.url, [late])[0][0].kind is Kind.UNCHANGED
 
 
-@pytest.mark.parametrize("command", ["copy", "rename"])
-def test_a_name_that_is_cleared_meanwhile_gets_no_half_of_an_index(
-    dedup, fill, server, monkeypatch, command
-):
+def test_a_name_that_is_cleared_meanwhile_gets_no_half_of_an_index(meanwhile, server):
     """Somebody clears it for what is there of it: the old index stays, and can be used."""
-    fill(PAGES)
     other = DedupConfig(redis_url=server.url, namespace="other")
-
-    def slow(source, target):
-        thread = threading.Thread(target=asyncio.run, args=(clear_index(other),))
-        thread.start()
-        thread.join()
-
-    monkeypatch.setattr(database, "copy_archive", slow)
-    code, _, err = dedup(command, "dedup", "other")
-    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    err = meanwhile(lambda: asyncio.run(clear_index(other)))
     assert "was cleared meanwhile: clear it once more" in err
-    assert not any(key.startswith("{other}") for key in keys(server))
     verdicts, faults, _ = checked(server.url, PAGES)
     assert ({verdict.kind for verdict in verdicts}, faults) == ({Kind.UNCHANGED}, [])
 
