@@ -8,6 +8,7 @@ import signal
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,25 @@ async def test_a_part_that_fails_before_the_others(
         }
         with pytest.raises(ServerError, match=r"deleted or replaced|no answer in time"):
             await begin[work]()
+
+
+async def test_what_gets_no_answer_before_the_end_waits_in_the_spool(
+    nodes: list[Server], tmp_path: Path
+) -> None:
+    """The server hangs: what was asked, what waited behind that, and what comes too late."""
+    config = replace(configured(nodes, tmp_path), timeout=0.5)
+    pages = [(f"http://b/{n}", text(article(n, 10))) for n in range(200)]
+    async with DuplicateIndex.open(config, spool=True) as index:
+        await index.check_many(PAGES[:4])
+        for node in nodes:
+            node.process.send_signal(signal.SIGSTOP)
+        checks = [asyncio.create_task(index.check(*page)) for page in pages[1:]]
+        await asyncio.sleep(0.1)
+    found = await asyncio.gather(*checks, return_exceptions=True)
+    assert {type(one) for one in found} == {ServerError}
+    with pytest.raises(ServerError, match="closed"):
+        await index.check(*pages[0])
+    assert index.spooled() == ((len(pages), 0), (0, 0))
 
 
 async def test_what_waits_when_an_index_is_closed(nodes: list[Server], tmp_path: Path) -> None:

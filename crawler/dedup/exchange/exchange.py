@@ -77,8 +77,7 @@ class Exchange:
         timeout: float,
         spool: Spool | None,
     ) -> None:
-        self._check = check
-        self._pages = Batcher(self._send_pages, limit=limit)
+        self._pages = Batcher(partial(self._send, check), limit=limit, keep=self.keep)
         self._reports = Batcher(partial(self._send, report), limit=limit)
         self._forgets = Batcher(partial(self._send, forget), limit=limit)
         self._timeout = timeout
@@ -138,13 +137,6 @@ class Exchange:
                     self._spool.folder,
                     error.strerror or error,
                 )
-
-    async def _send_pages(self, requests: list[CheckRequest]) -> Answers:
-        try:
-            return await self._send(self._check, requests)
-        except ServerError:
-            self.keep(requests)
-            raise
 
     async def _send(
         self, make: Callable[[Requests], Awaitable[Reply]], requests: Requests
