@@ -194,5 +194,5 @@ class CrawlSettings:
         parsing.boolean,
         "Whether URLs count as one page if they differ only in what servers ignore: the order "
         "of query arguments, the fragment, the case of escapes. A fragment that begins with "
-        "`/` or `!/` counts, because browsers show another page for it.",
+        "`/` or `!/` counts: browsers show another page. Names that are no URLs stay as they are.",
     )

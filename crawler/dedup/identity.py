@@ -23,6 +23,8 @@ _PLAIN = re.compile(
 # fragment is encoded.
 _ROUTE = re.compile(r"(?:#|%23)!?/")
 _UNUSUAL = re.compile(r'[ "<>\\^`{}]')  # clients encode them
+# In a name that is no URL, such as "C#" or "book#2", nothing may be changed.
+_IS_URL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 _PATH_END = re.compile(r"[?#]")
 # Parsing a URL of a million characters takes half a second; browsers and servers accept far less.
 LONGEST_URL = 100_000
@@ -38,13 +40,15 @@ def identity(url: str, *, canonical: bool) -> str:
     'https://example.com/?a=1&b=2'
     >>> identity("https://example.com/#/tea", canonical=True)
     'https://example.com/#/tea'
+    >>> identity("book#2", canonical=True)
+    'book#2'
     """
     if len(url) <= _LONG_URL and (plain := _PLAIN.fullmatch(url)):
         return plain[0]  # a string of Python's own, whatever class the URL is of
     url = url.encode("utf-8", "replace").decode()  # lone surrogates become question marks
     if _CUT.fullmatch(url):
         return url
-    if canonical and len(url) <= LONGEST_URL:
+    if canonical and len(url) <= LONGEST_URL and _IS_URL.match(url):
         with suppress(ValueError):  # not a URL, such as "http://[": it stays as it is
             url = canonicalize_url(url, keep_fragments=_has_route(url))
     if len(url) > _LONG_URL:

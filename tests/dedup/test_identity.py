@@ -53,6 +53,20 @@ def test_the_routes_of_an_application_are_pages(route: str) -> None:
     assert identity("http://a.com/app#a/b", canonical=True) == "http://a.com/app"
 
 
+@pytest.mark.parametrize(
+    "name", ["book#2", "C#", "/data/a#b.jsonl:7", "a?b=2&a=1", "urn:isbn:1#2", "C:\\b#1", "a b"]
+)
+def test_a_name_that_is_no_address_stays(name: str) -> None:
+    """Chapters of a book are no places in one page, of which a load would keep the last alone."""
+    assert identity(name, canonical=True) == name
+
+
+@pytest.mark.parametrize("url", ["file:///a#b", "HTTP://a/#b", " http://a/#b", "//a/b#c"])
+def test_addresses_of_other_forms_are_made_canonical(url: str) -> None:
+    """A file is a page, too, and the place in it is none."""
+    assert identity(url, canonical=True) == canonicalize_url(url) != url
+
+
 def test_an_endless_address_is_a_name_as_it_stands() -> None:
     """It is cut and hashed, without being brought into canonical form first."""
     short, long = ("http://a/?b=2&a=1" + "x" * count for count in (9, LONGEST_URL))
