@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...dedup.claims import claims_of, read_claims
 from ...dedup.identity import fetched_url
-from ...dedup.ranks import rank_of
+from ...dedup.ranks import only_value, rank_of
 from ...dedup.scopes import field_scope, scope_of
-from .files import DAMAGED, OFFSET_BITS, Format, Piece, import_extra, known_format
+from .files import DAMAGED, OFFSET_BITS, Format, Piece, known_format
 from .input_records import Raw, read_records
 from .lines import LIMIT, json_in
 from .site_texts import Again, SiteTexts
-from .warc import body_in, record_in
+from .warc import page_in
 
 if TYPE_CHECKING:
     from ...chrome import MainText
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _OF_TEXT: Final = ("text", "heading", "own_words", "learnt", "whole")
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _SAID: Final = 200  # characters of an error, which may quote the whole page
-_HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class Page(NamedTuple):
@@ -108,9 +107,10 @@ class PageReader:
 
         `name` takes the place of a missing URL. Raises ValueError for a page that cannot be read.
         """
+        name = "" if self.config.scope in ("host", "domain") else name
         try:
             item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
-            page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item, name)
+            page = self._of_warc(raw, name) if kind is Format.WARC else self._of_item(item, name)
             if isinstance(page, Left):
                 return page
             field = self.config.scope_field
@@ -129,13 +129,17 @@ class PageReader:
         config = self.config
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
-        url = _decode_cell(item.get(config.url_field))
-        if url is None and config.scope not in ("host", "domain"):
-            url = name
-        if not isinstance(url, (str, int)) or not str(url).strip():
+        url = _decode_cell(only_value(item.get(config.url_field)))
+        url = name or None if url is None else url
+        if url is None or not str(url).strip():
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
-        text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
-        title = _decode_cell(item.get(config.title_field))
+        if not isinstance(url, (str, int)):
+            raise ValueError(f"its field {config.url_field!r} is no text, but {url!r:.40}")
+        text, html = (
+            _join_texts(item.get(config.text_field)),
+            only_value(item.get(config.html_field)),
+        )
+        title = _decode_cell(only_value(item.get(config.title_field)))
         title = title if isinstance(title, str) else ""
         if isinstance(text, str) and text.strip():
             return Page(str(url), text, title, is_cut=True)
@@ -143,28 +147,18 @@ class PageReader:
             return self._make_page(str(url), html, None, title=title)
         if isinstance(text, str):
             return Page(str(url), text)
-        raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
+        raise ValueError(f"has no text in {config.text_field!r} or {config.html_field!r}")
 
-    def _of_warc(self, raw: Any) -> Page | Left:
-        types = import_extra("fastwarc.warc").WarcRecordType
-        record = record_in(raw)
-        if record is None:
+    def _of_warc(self, raw: Any, name: str) -> Page | Left:
+        found = page_in(raw, LIMIT)
+        if found is None:
             return Left.SKIPPED
-        url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
+        url = found.url or name
         if not url:
-            return Left.SKIPPED
-        if record.record_type == types.conversion:
-            return Page(url, record.reader.read(LIMIT).decode("utf-8", "replace"))
-        headers = record.http_headers
-        if record.is_http and headers is not None:
-            if headers.status_code != 200:
-                return Left.SKIPPED
-            if "\n" in headers.status_line:  # the whole head was parsed as one line
-                raise ValueError("the lines of its HTTP head end with LF, not CRLF")
-        content_type = (headers if headers is not None else record.headers).get("Content-Type")
-        if not (content_type or "").lower().lstrip().startswith(_HTML):
-            return Left.SKIPPED
-        return self._make_page(url, body_in(raw, LIMIT), content_type, is_response=True)
+            raise ValueError("has no WARC-Target-URI")
+        if found.content_type is None:
+            return Page(url, found.body.decode("utf-8", "replace"))
+        return self._make_page(url, found.body, found.content_type, is_response=True)
 
     def _make_page(
         self,
@@ -273,6 +267,12 @@ def _read_pages(
 def _decode_cell(value: Any) -> Any:
     """A cell of Parquet as text: not all writers declare that their bytes are UTF-8."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _join_texts(value: Any) -> Any:
+    """A text: paragraphs in a list are joined, as in a crawl."""
+    is_list = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+    return "\n".join(value) if is_list else _decode_cell(value)
 
 
 def _describe_error(error: Exception) -> str:

@@ -8,7 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
 from .files import import_extra, up_to_damage
 
@@ -22,6 +22,9 @@ _BY_URL: Final = ("WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
 _TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
 # Headers whose codings are undone, tried in this order: from both headers to none.
 _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
+# What a page's type begins with, and types that say nothing: its first tag decides, as in a crawl.
+_HTML: Final = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
+_NO_TYPES: Final = ("", "application/octet-stream", "binary/octet-stream")
 _READERS: Final = {
     "chunked": "ChunkedReader",
     "gzip": "GzipReader",
@@ -29,6 +32,14 @@ _READERS: Final = {
     "br": "BrotliReader",
     "zstd": "ZstdReader",
 }
+
+
+class WarcPage(NamedTuple):
+    """The page in a record; its URL may be empty. A text has no content type, HTML has."""
+
+    url: str
+    body: bytes
+    content_type: str | None
 
 
 def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
@@ -83,9 +94,10 @@ def _names_in(record: Any, headers: Iterable[str]) -> set[str]:
 
 
 def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of the records of up to `limit` bytes that may be pages.
+    """Yield number and bytes of all records; no bytes of those that cannot be pages.
 
-    Raises EOFError where the file breaks off.
+    These are of another type, or longer than `limit` bytes. Raises EOFError where the file breaks
+    off.
     """
     types = import_extra("fastwarc.warc").WarcRecordType
     pages = (types.response, types.conversion, types.resource)
@@ -95,6 +107,8 @@ def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
                 yield place, file.read()
         elif record.reader.consume() < record.content_length:
             raise EOFError(_BROKEN_OFF)
+        else:
+            yield place, b""
 
 
 @contextmanager
@@ -119,10 +133,45 @@ def record_in(raw: bytes) -> Any:
     record = next(iter(found), None)
     if record is not None:
         record.freeze()
+        is_response = record.record_type == import_extra("fastwarc.warc").WarcRecordType.response
+        if is_response and raw.startswith(b"HTTP/", raw.find(_BLANK) + len(_BLANK)):
+            record.is_http = True  # also without a type, or with one in capitals
         if record.is_http:
             # Otherwise the whole body would be decoded at once, to a thousand times its size.
             record.parse_http(auto_decode="none")
     return record
+
+
+def page_in(raw: bytes, limit: int) -> WarcPage | None:
+    """The page in the bytes of a record, up to `limit` bytes of it; None if it is none.
+
+    Raises ValueError for a response without an HTTP head, or with one that cannot be read, and
+    OSError for a body that cannot be decoded.
+    """
+    from ...chrome.page.encoding import begins_as_html
+
+    record = record_in(raw)
+    if record is None:
+        return None
+    headers = record.http_headers if record.is_http else None
+    if headers is not None:
+        if headers.status_code is None:
+            raise ValueError("has no HTTP head")
+        if headers.status_code // 100 != 2:
+            return None
+        if "\n" in headers.status_line:  # the whole head was parsed as one line
+            raise ValueError("the lines of its HTTP head end with LF, not CRLF")
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
+    content_type = (record.headers if headers is None else headers).get("Content-Type") or ""
+    kind = content_type.partition(";")[0].strip().lower()
+    is_conversion = record.record_type == import_extra("fastwarc.warc").WarcRecordType.conversion
+    if is_conversion and kind in ("", "text/plain"):
+        return WarcPage(url, record.reader.read(limit), None)
+    if not kind.startswith(_HTML) and kind not in _NO_TYPES:
+        return None
+    body = body_in(raw, limit)
+    is_page = kind.startswith(_HTML) or begins_as_html(body)
+    return WarcPage(url, body, content_type) if is_page else None
 
 
 def body_in(raw: bytes, limit: int) -> bytes:

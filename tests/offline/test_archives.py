@@ -1,0 +1,98 @@
+"""Files that other tools have written, and people have moved, lose no page without a word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig
+from crawler.offline.records.files import Format, cut_pieces, local_files
+from crawler.offline.records.input_pages import Found, Left, PageReader, pages_of
+from tests.offline import corpora
+from tests.support.texts import article, text
+
+WORDS = text(article(1, 60))
+HTML = f"<!DOCTYPE html><html><body><p>{WORDS}</p></body></html>".encode()
+HTTP = "application/http; msgtype=response"
+UNTYPED = corpora.response("http://e.example/", HTML).replace(HTTP.encode(), b"")
+
+
+def records_in(path: Path) -> list[Found]:
+    reader = PageReader(DedupConfig(templates=False))
+    pieces = cut_pieces(local_files(str(path)), 1 << 40)
+    return [one for piece in pieces for one in pages_of(piece, reader)]
+
+
+@pytest.mark.parametrize(
+    ("record", "is_page"),
+    [
+        (corpora.response("http://e.example/", HTML, "Server: x"), True),
+        (corpora.response("http://e.example/", HTML, "Content-Type: binary/octet-stream"), True),
+        (corpora.response("http://e.example/", b"GIF89a", "Server: x"), False),
+        (corpora.response("http://e.example/", HTML, "Content-Type: text/plain"), False),
+        (corpora.response("http://e.example/", HTML, status="203 Other"), True),
+        (UNTYPED, True),
+        (UNTYPED.replace(b"Content-Type: \r", b"Content-Type: APPLICATION/HTTP\r"), True),
+        (corpora.warc_record("resource", "http://e.example/", "", HTML), True),
+        (corpora.warc_record("conversion", "http://e.example/", "text/html", HTML), True),
+        (corpora.warc_record("conversion", "http://e.example/", "image/png", b"GIF89a"), False),
+        (corpora.warc_record("conversion", "http://e.example/", "", WORDS.encode()), True),
+    ],
+)  # fmt: skip
+def test_a_record_is_a_page_if_a_crawl_takes_it_for_one(
+    tmp_path: Path, record: bytes, is_page: bool
+) -> None:
+    """Types that are missing or say nothing lose no page, and tags are never a page's text."""
+    path = tmp_path / "a.warc"
+    path.write_bytes(record)
+    (found,) = records_in(path)
+    assert (found.text, found.fault) == (WORDS if is_page else None, None)
+
+
+def test_every_record_of_an_archive_is_counted(tmp_path: Path) -> None:
+    """Those that can be no pages are skipped; a response that cannot be read is told."""
+    path = tmp_path / "a.warc"
+    path.write_bytes(
+        corpora.warc_record("warcinfo", "x", "application/warc-fields", b"software: x")
+        + corpora.warc_record("request", "http://e.example/", "application/http", b"GET / HTTP/1.1")
+        + corpora.warc_record("response", "http://e.example/", HTTP, HTML)
+        + corpora.response("http://e.example/", HTML)
+    )
+    info, request, headless, page = records_in(path)
+    assert (info.url, request.url) == (Left.SKIPPED, Left.SKIPPED)
+    assert (headless.fault, page.text) == ("has no HTTP head", WORDS)
+
+
+def test_a_response_without_an_address_is_known_by_its_place(tmp_path: Path) -> None:
+    """In a corpus, as any other text; a load needs an address, and says that it is missing."""
+    path = tmp_path / "a.warc"
+    nameless = corpora.response("", HTML)
+    path.write_bytes(corpora.response("http://e.example/", HTML) + nameless)
+    _, found = records_in(path)
+    assert (found.url, found.text) == (f"{path}:1", WORDS)
+    with pytest.raises(ValueError, match="has no WARC-Target-URI"):
+        PageReader(DedupConfig())(nameless, Format.WARC)
+
+
+def test_lists_of_item_loaders_are_their_values(tmp_path: Path) -> None:
+    """A loader without processors makes a list of each field, which a crawl takes, too."""
+    path = tmp_path / "a.jsonl"
+    half = len(WORDS) // 2
+    rows = [
+        {"url": ["http://e.example/1"], "title": ["Tea"], "text": [WORDS]},
+        {"url": ["http://e.example/2"], "text": [WORDS[:half], WORDS[half:]]},
+        {"url": ["http://e.example/3"], "html": [HTML.decode()]},
+        {"url": ["http://e.example/4", "http://e.example/5"], "text": WORDS},
+        {"url": 4.5, "text": WORDS},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one, joined, html, two, number = records_in(path)
+    assert [found.shown_url for found in (one, joined, html)] == [row["url"][0] for row in rows[:3]]
+    assert [one.text, html.text] == [WORDS, WORDS]
+    assert joined.text == f"{WORDS[:half]}\n{WORDS[half:]}"
+    assert one.page is not None
+    assert one.page.heading == "Tea"
+    assert str(two.fault).startswith("its field 'url' is no text, but ['http")
+    assert number.fault == "its field 'url' is no text, but 4.5"
