@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
 from .ctrl_c import ctrl_c_held_back
-from .records.files import File, format_of, known_format
+from .records.files import File, known_format, known_formats
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,12 +108,12 @@ def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
         rows = listing.load(pattern).select("path", "length", "modificationTime").collect()
     except (PySparkException, Py4JError) as error:
         raise InputError(f"cannot read {pattern!r}: {find_reason(error)}") from None
-    names_one = any(row.path == pattern for row in rows)
-    files = [
-        File(row.path, row.length, int(row.modificationTime.timestamp() * 1000))
-        for row in rows
-        if names_one or format_of(row.path)
+    found = [
+        File(row.path, row.length, int(row.modificationTime.timestamp() * 1000)) for row in rows
     ]
+    paths = [file.path for file in found]
+    wanted = {pattern} if pattern in paths else {*known_formats(pattern, paths)}
+    files = [file for file in found if file.path in wanted]
     if not files:
         raise InputError(f"there is no file {pattern!r}")
     for file in files:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.dedup import DedupConfig
+from crawler.dedup.errors import InputError
 from crawler.offline.records.files import Format, cut_pieces, local_files
 from crawler.offline.records.input_pages import Found, Left, PageReader, pages_of
 from tests.offline import corpora
@@ -96,3 +97,37 @@ def test_lists_of_item_loaders_are_their_values(tmp_path: Path) -> None:
     assert one.page.heading == "Tea"
     assert str(two.fault).startswith("its field 'url' is no text, but ['http")
     assert number.fault == "its field 'url' is no text, but 4.5"
+
+
+def test_a_folder_is_read_behind_its_links(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also one that a pattern names, as Spark's output is; files of unknown formats are told."""
+    data, mirror = tmp_path / "data.parquet", tmp_path / "mirror"
+    for folder in (data, mirror):
+        folder.mkdir()
+    for path in (
+        data / "part.jsonl",
+        data / "a.csv",
+        data / "b.jsonl.bz2",
+        mirror / "linked.jsonl",
+    ):
+        path.write_text("")
+    (data / "mirror").symlink_to(mirror)
+    (mirror / "back").symlink_to(data)
+    for pattern in (str(data), f"{tmp_path}/*.parquet"):
+        names = [Path(file.path).name for file in local_files(pattern)]
+        assert names == ["linked.jsonl", "part.jsonl"]
+    assert "2 files not read, such as 'a.csv'; known: .jsonl" in caplog.text
+    (mirror / "gone.jsonl").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"cannot read .*gone\.jsonl"):
+        local_files(str(data))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.warc.gz"])
+def test_a_file_that_a_download_has_unpacked_is_told(tmp_path: Path, name: str) -> None:
+    """Browsers and wget unpack what a server sends as compressed, and keep the name."""
+    path = tmp_path / name
+    path.write_bytes(corpora.response("http://e.example/", HTML))
+    (found,) = records_in(path)
+    assert found.fault == "it is not compressed by gzip: name it without .gz"

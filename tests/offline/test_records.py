@@ -376,14 +376,16 @@ def test_parquet_columns_of_bytes_are_text(tmp_path: Path) -> None:
     assert [(one.url, one.text) for one in found_in(path, canonical_urls=False)] == rows
 
 
-def test_parquet_texts_that_are_not_utf_8_cost_no_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["plain", "dictionary"])
+def test_parquet_texts_that_are_not_utf_8_cost_no_page(tmp_path: Path, kind: str) -> None:
     """Spark writes bytes that are cast to a string as they are: a file is read to its end."""
     path = tmp_path / "a.parquet"
     texts = [b"sentences of words"] * 600
     texts[300] = b"a caf\xe9"
+    column = pa.array(texts, pa.binary()).view(pa.string())
     pages = {
         "url": [f"https://e.example/{number}" for number in range(600)],
-        "text": pa.array(texts, pa.binary()).view(pa.string()),
+        "text": column.dictionary_encode() if kind == "dictionary" else column,
         "html": pa.array([None] * 600, pa.large_string()),
     }
     parquet.write_table(pa.table(pages), path)

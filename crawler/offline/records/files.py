@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import io
+import logging
+import os
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -11,12 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from importlib import import_module
-from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, cast
+from pathlib import Path, PurePath
+from typing import IO, Any, Final, NamedTuple, NoReturn, cast
 
 from ...dedup.errors import InputError, MissingExtra
+from ...wording import counted
 from ...zstd import zstd
 from .gzip_members import MemberReader
+
+logger = logging.getLogger(__name__)
 
 # A page's number is the number of its file times 2 to this power, plus its offset in the file. So
 # numbers follow the order of the input, whichever task reads a page.
@@ -118,21 +123,46 @@ def local_files(pattern: str) -> list[File]:
 
 
 def _local_files(pattern: str) -> list[File]:
-    path = Path(pattern)
-    if path.is_dir():
-        names = sorted(str(one) for one in path.rglob("*") if one.is_file())
-        names = [name for name in names if format_of(name) and not _is_hidden(name, pattern)]
-        if not names:
-            raise InputError(f"the folder {pattern!r} holds no file of a known type: {_NAMES}")
-    else:
-        names = [pattern] if path.exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
-    if not names:
+    # A name may have the characters of a pattern.
+    matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    if not matches:
         raise InputError(f"there is no file {pattern!r}")
     found = []
-    for name in names:
-        known_format(name)
-        status = Path(name).stat()
-        found.append(File(str(Path(name).absolute()), status.st_size, status.st_mtime_ns // 10**6))
+    for name in matches:
+        for one in _list_folder(name) if Path(name).is_dir() else [name]:
+            known_format(one)
+            status = Path(one).stat()
+            path = str(Path(one).absolute())
+            found.append(File(path, status.st_size, status.st_mtime_ns // 10**6))
+    return found
+
+
+def _list_folder(folder: str) -> list[str]:
+    """The files of known formats in a folder, also behind links, in the order of their names."""
+    names: list[str] = []
+    seen = {os.path.realpath(folder)}  # a link may lead back
+    for base, folders, others in os.walk(folder, followlinks=True, onerror=_raise_error):
+        shown = {os.path.realpath(f"{base}/{one}"): one for one in folders if not _is_hidden(one)}
+        folders[:] = [one for real, one in shown.items() if real not in seen]
+        seen.update(shown)
+        names += [str(Path(base, one)) for one in others if not _is_hidden(one)]
+    found = known_formats(folder, sorted(names))
+    if not found:
+        raise InputError(f"the folder {folder!r} holds no file of a known type: {_NAMES}")
+    return found
+
+
+def _raise_error(error: OSError) -> NoReturn:
+    raise error
+
+
+def known_formats(folder: str, names: Sequence[str]) -> list[str]:
+    """The files in a folder whose names say what they hold; a warning tells of the others."""
+    found = [name for name in names if format_of(name)]
+    if others := [name for name in names if not format_of(name)]:
+        files = counted(len(others), "file")
+        example = PurePath(others[0]).name
+        logger.warning("%r: %s not read, such as %r; known: %s", folder, files, example, _NAMES)
     return found
 
 
@@ -234,9 +264,8 @@ def join_pieces(found: Iterable[Piece], size: int) -> list[list[Piece]]:
     return result
 
 
-def _is_hidden(name: str, folder: str) -> bool:
-    # Spark and Hadoop leave files such as _SUCCESS and .part-0.crc in folders.
-    return any(part[0] in "._" for part in Path(name).relative_to(folder).parts)
+def _is_hidden(name: str) -> bool:
+    return name[0] in "._"  # Spark and Hadoop leave files such as _SUCCESS and .part-0.crc
 
 
 @contextmanager

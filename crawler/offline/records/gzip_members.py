@@ -27,7 +27,7 @@ class MemberReader(io.RawIOBase):
         self._lines = lines
         self._packed = b""
         self._unpacker: Any = None  # of the member that is being read
-        self._begin = 0  # of that member in the file
+        self._begin: int | None = None  # of that member in the file
         self._held = bytearray()
         self._ready = memoryview(b"")
         self._damaged = 0
@@ -45,6 +45,8 @@ class MemberReader(io.RawIOBase):
             self._read_on()
         if not self._ready and self._damaged:
             number, self._damaged = self._damaged, 0
+            if self._begin is None:
+                raise OSError("it is not compressed by gzip: name it without .gz")
             parts = counted(number, "damaged part", "damaged parts")
             raise OSError(
                 "it breaks off" if number == 1 and self._breaks_off else f"it has {parts}"
@@ -104,6 +106,7 @@ class MemberReader(io.RawIOBase):
 
     def _give_up_member(self) -> None:
         """Look for the next member from the second byte of this one on: it may be inside."""
+        assert self._begin is not None
         self._damaged += 1
         self._unpacker = None
         self._held.clear()

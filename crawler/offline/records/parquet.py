@@ -114,7 +114,9 @@ def _read_rows(batch: Any) -> list[dict[str, Any]]:
 
 def _decode_cells(column: Any) -> list[Any]:
     pa, types = import_extra("pyarrow"), import_extra("pyarrow.types")
-    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if str(column.type) not in ("string", "large_string", "string_view"):
         return list(column.to_pylist())
     cells = column.cast(pa.large_binary()).to_pylist()
     return [None if cell is None else cell.decode("utf-8", "replace") for cell in cells]
