@@ -37,9 +37,13 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
     which names the line, for an invalid document.
     """
     from ..dedup.errors import InputError
-    from ..offline.records.files import UNREADABLE, open_lines, refuse_array
+    from ..offline.records.files import UNREADABLE, Format, format_of, open_lines, refuse_array
     from ..offline.records.lines import LINE
 
+    if source != "-" and format_of(source) not in (None, Format.JSONL):
+        raise InputError(
+            f"{source!r} does not hold JSON lines: `scrapy dedup load` and `corpus` read it"
+        )
     stdin = nullcontext(sys.stdin.buffer)
     try:
         with stdin if source == "-" else open_lines(source) as file:

@@ -35,8 +35,12 @@ def hold_folder(spark: SparkSession, out: str) -> Iterator[None]:
 
 @contextmanager
 def _hold_local(path: str) -> Iterator[None]:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with Path(path).open("a") as file:
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        opened = Path(path).open("a")  # noqa: SIM115
+    except OSError as error:  # such as a file of that name, or a folder of another user
+        raise InputError(f"cannot write to {error.filename!r}: {error.strerror}") from None
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
+from crawler.offline.exclusion import hold_folder
 from crawler.offline.records.files import Format, cut_pieces, local_files
 from crawler.offline.records.input_pages import Found, Left, PageReader, pages_of
+from crawler.offline.records.input_records import list_input
 from tests.offline import corpora
 from tests.support.texts import article, text
 
@@ -131,3 +135,22 @@ def test_a_file_that_a_download_has_unpacked_is_told(tmp_path: Path, name: str) 
     path.write_bytes(corpora.response("http://e.example/", HTML))
     (found,) = records_in(path)
     assert found.fault == "it is not compressed by gzip: name it without .gz"
+
+
+def test_a_scope_that_is_no_column_is_refused(tmp_path: Path) -> None:
+    """Hive names it in the folder alone: copies in two languages would be dropped."""
+    (tmp_path / "lang=en").mkdir()
+    parquet.write_table(pa.table({"text": [WORDS]}), tmp_path / "lang=en" / "part.parquet")
+    assert list_input([str(tmp_path)], DedupConfig())
+    with pytest.raises(InputError, match="no column 'lang', which DEDUP_SCOPE names"):
+        list_input([str(tmp_path)], DedupConfig(scope="lang"))
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """One line tells of it, also where spark-submit runs the job."""
+    (tmp_path / "a.jsonl").write_text("")
+    with (
+        pytest.raises(InputError, match=r"cannot write to .*a\.jsonl.*: Not a directory"),
+        hold_folder(None, str(tmp_path / "a.jsonl" / "clean")),  # type: ignore[arg-type]
+    ):
+        pass

@@ -45,6 +45,8 @@ def refuse_columns(path: str, config: DedupConfig) -> None:
             f"{', '.join(schema.names)}: DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name the columns "
             "of pages"
         )
+    if config.scope_field not in (None, *schema.names):  # as where only the folder's name has it
+        raise InputError(f"{path!r} has no column {config.scope_field!r}, which DEDUP_SCOPE names")
     if not any(_is_text(schema.field(name).type) for name in found):
         _refuse_column(path, schema, found[0], pages[found[0]], "texts")
     url, date = config.url_field, config.date_field

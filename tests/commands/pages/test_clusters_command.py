@@ -164,6 +164,7 @@ def test_a_bad_line_is_named(dedup, jsonl, line, message):
 def test_files_that_cannot_be_used(dedup, jsonl):
     """A file that is not there, one that cannot be written, and one without documents."""
     assert "No such file" in dedup("clusters", "/nowhere")[2]
+    assert "does not hold JSON lines" in dedup("clusters", "/nowhere.warc.gz")[2]
     code, _, err = dedup("clusters", jsonl(*DOCUMENTS), "--csv", "/nowhere/out.csv")
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     assert dedup("clusters", jsonl(b"", b" "))[0] == Exit.NOTHING
