@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,7 +15,9 @@ from crawler.dedup.errors import InputError
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.records.files import Format, cut_pieces, local_files
 from crawler.offline.records.input_pages import Found, Left, PageReader, pages_of
-from crawler.offline.records.input_records import list_input
+from crawler.offline.records.input_records import list_input, read_records
+from crawler.offline.records.kept_records import copy_records
+from crawler.offline.records.outputs import open_output
 from tests.offline import corpora
 from tests.support.texts import article, text
 
@@ -24,8 +27,8 @@ HTTP = "application/http; msgtype=response"
 UNTYPED = corpora.response("http://e.example/", HTML).replace(HTTP.encode(), b"")
 
 
-def records_in(path: Path) -> list[Found]:
-    reader = PageReader(DedupConfig(templates=False))
+def records_in(path: Path, **settings: Any) -> list[Found]:
+    reader = PageReader(DedupConfig(templates=False, **settings))
     pieces = cut_pieces(local_files(str(path)), 1 << 40)
     return [one for piece in pieces for one in pages_of(piece, reader)]
 
@@ -154,3 +157,35 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         hold_folder(None, str(tmp_path / "a.jsonl" / "clean")),  # type: ignore[arg-type]
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("ms"), pa.timestamp("ms", "Mars/Base"), pa.date64()], ids=str
+)
+def test_a_date_that_python_does_not_know_is_none(tmp_path: Path, kind: pa.DataType) -> None:
+    """One that was written in the wrong unit ended the whole job."""
+    path = tmp_path / "a.parquet"
+    dates = pa.array([86_400_000, 10**15 // 86_400_000 * 86_400_000], pa.int64()).cast(kind)
+    parquet.write_table(pa.table({"text": [WORDS, "a"], "date": dates}), path)
+    assert [one.text for one in records_in(path, prefer="earlier")] == [WORDS, "a"]
+
+
+def test_rows_that_cannot_be_copied_are_no_pages(tmp_path: Path) -> None:
+    """Pages before damage in any column are read and copied, and those behind it in neither case.
+
+    They were judged, and so their copies dropped, and then missing in what was kept.
+    """
+    path = tmp_path / "a.parquet"
+    other = pa.array([bytes([number % 256]) * 100 for number in range(2000)])
+    table = pa.table({"text": [f"page {number}" for number in range(2000)], "other": other})
+    parquet.write_table(table, path, row_group_size=500, use_dictionary=False)
+    place = parquet.read_metadata(path).row_group(2).column(1).data_page_offset
+    data = path.read_bytes()
+    path.write_bytes(data[:place] + b"\xff" * 60 + data[place + 60 :])
+    *pages, fault = records_in(path)
+    assert (len(pages), fault.url) == (768, None)
+    (piece,) = cut_pieces(local_files(str(path)), 1 << 40)
+    with open_output(str(tmp_path / "copy.parquet")) as output:
+        assert copy_records(piece, (), output) == 768
+    loaded = read_records(piece, DedupConfig())
+    assert sum(1 for _ in loaded) == 2000

@@ -34,8 +34,8 @@ GZIP: Final = (".gz",)
 ZSTD: Final = (".zst", ".zstd")
 # Errors of a file that cannot be read or decompressed, at all or to its end.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
-# Errors of a damaged file: Arrow raises ValueError for damaged Parquet.
-DAMAGED: Final = (*UNREADABLE, ValueError)
+# Errors of a damaged file: Arrow raises ValueError for damaged Parquet, the other for some codecs.
+DAMAGED: Final = (*UNREADABLE, ValueError, NotImplementedError)
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
 

@@ -243,7 +243,7 @@ def _read_pages(
     kind, position = known_format(piece.path), piece.number
     config = reader.config
     try:
-        for position, raw in read_records(piece, config, content):
+        for position, raw in read_records(piece, config, content, is_copied=True):
             if only is not None and position not in only:
                 continue
             reader.texts.place = position if only is None else None

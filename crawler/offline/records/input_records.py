@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from ...dedup.claims import claimed_fields
 from ...dedup.errors import InputError
@@ -29,15 +29,23 @@ Raw: TypeAlias = bytes | dict[str, Any]
 
 
 def read_records(
-    piece: Piece, config: DedupConfig, content: bytes | None = None
+    piece: Piece, config: DedupConfig, content: bytes | None = None, *, is_copied: bool = False
 ) -> Iterator[tuple[int, Raw]]:
-    """Yield the number and the content of each record of a piece that may be a page.
+    """Yield the number and the content of each record of a piece.
 
-    Raises one of :data:`DAMAGED` where the file cannot be read further.
+    If records are to be copied, reading ends where copying would. Raises one of :data:`DAMAGED`
+    where the file cannot be read further.
     """
     offset = piece.number - piece.start
     with open_input(piece, content) as stream:
-        for place, raw in _READERS[known_format(piece.path)](stream, piece, config):
+        kind = known_format(piece.path)
+        if kind is Format.WARC:
+            found: Iterator[tuple[int, Raw]] = pages_in(stream, LIMIT)
+        elif kind is Format.PARQUET:
+            found = _read_rows(stream, config, is_copied=is_copied)
+        else:
+            found = _read_lines(stream, piece)
+        for place, raw in found:
             yield offset + place, raw
 
 
@@ -69,7 +77,7 @@ def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]
     return files
 
 
-def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
+def _read_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, Raw]]:
     is_begin = True
     for place, part in split_lines(stream, piece):
         if is_begin:  # further parts belong to the same line
@@ -77,18 +85,9 @@ def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterato
         is_begin = part.endswith(b"\n")
 
 
-def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    return pages_in(stream, LIMIT)
-
-
-def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
+def _read_rows(
+    stream: IO[bytes], config: DedupConfig, *, is_copied: bool
+) -> Iterator[tuple[int, Raw]]:
     names = {config.url_field, config.text_field, config.html_field}
     names |= {config.scope_field or config.url_field, *claimed_fields(config)}
-    return rows_in(stream, names, {config.title_field})
-
-
-_READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {
-    Format.JSONL: _read_lines,
-    Format.WARC: _read_warc,
-    Format.PARQUET: _read_rows,
-}
+    return rows_in(stream, names, {config.title_field}, is_copied=is_copied)

@@ -18,6 +18,8 @@ _TEXTS: Final = frozenset(
     {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
     | {"fixed_size_binary", "null"}
 )
+# Errors for a cell that Python has no value for, such as a date after the year 9999.
+_NO_VALUE: Final = (ValueError, OverflowError, KeyError)  # KeyError: an unknown time zone
 _ROWS: Final = 256  # read at a time
 _ROW_GROUP: Final = 64 << 20  # bytes of rows that are written together
 
@@ -83,10 +85,11 @@ def _refuse_column(path: str, schema: Any, name: str, setting: str, wanted: str)
 
 
 def rows_in(
-    stream: IO[bytes], wanted: Set[str], more: Set[str] = frozenset()
+    stream: IO[bytes], wanted: Set[str], more: Set[str] = frozenset(), *, is_copied: bool = False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield number and content of each row, with the columns that the file has of these.
 
+    If it is to be copied, all columns are read, because damage in another one ends the copy, too.
     Raises :class:`InputError` for a file without `wanted` columns, or with two of one name.
     """
     file = import_extra("pyarrow.parquet").ParquetFile(stream)
@@ -98,8 +101,8 @@ def rows_in(
             "DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name"
         )
     place = 0
-    for batch in file.iter_batches(_ROWS, columns=columns):
-        for row in _read_rows(batch):
+    for batch in file.iter_batches(_ROWS, columns=None if is_copied else columns):
+        for row in _read_rows(batch.select(columns)):
             yield place, row
             place += 1
 
@@ -108,7 +111,7 @@ def _read_rows(batch: Any) -> list[dict[str, Any]]:
     """The rows of a batch. Texts may be declared as UTF-8 and not be it: Spark does not check."""
     try:
         return cast(list[dict[str, Any]], batch.to_pylist())
-    except UnicodeDecodeError:
+    except _NO_VALUE:
         names = batch.schema.names
         cells = zip(*map(_decode_cells, batch.columns), strict=True)
         return [dict(zip(names, row, strict=True)) for row in cells]
@@ -119,9 +122,16 @@ def _decode_cells(column: Any) -> list[Any]:
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if str(column.type) not in ("string", "large_string", "string_view"):
-        return list(column.to_pylist())
+        return [_read_cell(cell) for cell in column]
     cells = column.cast(pa.large_binary()).to_pylist()
     return [None if cell is None else cell.decode("utf-8", "replace") for cell in cells]
+
+
+def _read_cell(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except _NO_VALUE:
+        return None
 
 
 def copy_rows(
