@@ -125,7 +125,7 @@ def test_a_folder_is_read_behind_its_links(
     for pattern in (str(data), f"{tmp_path}/*.parquet"):
         names = [Path(file.path).name for file in local_files(pattern)]
         assert names == ["linked.jsonl", "part.jsonl"]
-    assert "2 files not read, such as 'a.csv'; known: .jsonl" in caplog.text
+    assert "2 files not read, such as 'a.csv'; known: .parquet" in caplog.text
     (mirror / "gone.jsonl").symlink_to("nowhere")
     with pytest.raises(InputError, match=r"cannot read .*gone\.jsonl"):
         local_files(str(data))

@@ -727,7 +727,7 @@ def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         local_files(str(tmp_path / "nothing*"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"empty' holds no file of a known type: \.jsonl"):
+    with pytest.raises(InputError, match=r"empty' holds no file of a known type: \.parquet"):
         local_files(str(tmp_path / "empty"))
 
 

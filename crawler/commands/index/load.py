@@ -1,9 +1,9 @@
 """Fills the index with pages that are already on disk, as if they had been crawled.
 
-FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd. Field names come from
-the settings. Several processes compute fingerprints, and pages are checked in file order. Of copies
-the first is kept, or the best by DEDUP_PREFER: dates, canonical URLs and scores come from fields,
-in a WARC file from the page.
+FILES are Parquet, or JSON lines, WARC or WET, also compressed by gzip or zstd. Field names come
+from the settings. Several processes compute fingerprints, and pages are checked in file order. Of
+copies the first is kept, or the best by DEDUP_PREFER: dates, canonical URLs and scores come from
+fields, in a WARC file from the page.
 
 If a load is interrupted, start it again, and it resumes. Pages that the index already knows are
 unchanged. Every record is counted: as a page, as unreadable, as binary, or as passed over (empty

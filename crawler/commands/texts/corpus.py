@@ -1,9 +1,9 @@
 """Keeps one copy of each page of a corpus on disk, with Apache Spark, on one machine or a cluster.
 
-INPUT is JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd. Of near-copies the first
-in the order of the input is kept, as in an index, or the best by DEDUP_PREFER: name the sources
-that you trust most first. OUT/kept gets the files without their duplicates, OUT/duplicates each
-dropped page with its reason, and OUT/clusters the pages that stand for others.
+INPUT is Parquet, or JSON lines, WARC or WET, also compressed by gzip or zstd. Of near-copies the
+first in the order of the input is kept, as in an index, or the best by DEDUP_PREFER: name the
+sources that you trust most first. OUT/kept gets the files without their duplicates, OUT/duplicates
+each dropped page with its reason, and OUT/clusters the pages that stand for others.
 
 If a run is interrupted, start it again, and it resumes. The first unreadable record of each file is
 named. The exit code is 2 if a file cannot be read to its end, or if there are more unreadable

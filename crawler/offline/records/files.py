@@ -36,7 +36,7 @@ ZSTD: Final = (".zst", ".zstd")
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
 # Errors of a damaged file: Arrow raises ValueError for damaged Parquet, the other for some codecs.
 DAMAGED: Final = (*UNREADABLE, ValueError, NotImplementedError)
-_NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
+_NAMES: Final = ".parquet, or .jsonl .jl .ndjson .json .warc .wet, also with .gz or .zst"
 
 
 class Format(StrEnum):
@@ -81,14 +81,14 @@ class Piece(NamedTuple):
 def format_of(path: str) -> Format | None:
     """The format of a file by its name; None if unknown.
 
-    >>> format_of("s3a://bucket/CC-MAIN-2026.warc.wet.gz"), format_of("notes.txt")
+    >>> format_of("s3a://bucket/CC-MAIN-2026.warc.wet.gz"), format_of("a.parquet.gz")
     (<Format.WARC: 'warc'>, None)
     """
+    if path.lower().endswith(".parquet"):  # compressed within, and read from its end
+        return Format.PARQUET
     name = re.sub(r"\.(gz|zst|zstd)$", "", path.lower())
     if name.endswith((".warc", ".wet")):
         return Format.WARC
-    if name.endswith(".parquet"):
-        return Format.PARQUET
     return Format.JSONL if name.endswith((".jsonl", ".jl", ".ndjson", ".json")) else None
 
 
