@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
+from pydispatch.errors import DispatcherKeyError
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
 
@@ -55,12 +57,17 @@ def fail_at_start(crawler: Crawler) -> None:
 
 
 class OutputWatch:
-    """Notes what becomes of a crawl's feeds, whatever its statistics, and of its pipelines."""
+    """Notes what becomes of a crawl's feeds, whatever its statistics, and of its pipelines.
+
+    Scrapy only logs it when an item cannot be written, as on a disk that is full for a moment, and
+    the feed lacks this item, and perhaps half of the next.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = ref(crawler)  # not by the spider, which may not have it
         self._closed = 0
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
+        self._has_missed_item = False
         self.has_failed_pipeline = False
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
         crawler.signals.connect(self._begin, signal=signals.spider_opened)
@@ -68,6 +75,22 @@ class OutputWatch:
     def _begin(self) -> None:
         if (crawler := self._crawler()) is not None:
             on_failed_closing(crawler.engine, self._note_failed_pipeline)
+            exporter = crawler.get_extension(FeedExporter)
+            if exporter is None:
+                return
+            with suppress(DispatcherKeyError):  # it may listen in a way of its own
+                crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
+                crawler.signals.connect(self._export_item, signal=signals.item_scraped)
+
+    def _export_item(self, item: Any, spider: Any) -> None:
+        crawler = self._crawler()
+        exporter = crawler.get_extension(FeedExporter) if crawler is not None else None
+        assert exporter is not None
+        try:
+            exporter.item_scraped(item, spider)
+        except Exception:
+            self._has_missed_item = True
+            raise
 
     def _note_closed(self) -> None:
         self._closed += 1
@@ -76,10 +99,12 @@ class OutputWatch:
         self.has_failed_pipeline = True
 
     def has_failed_feed(self, crawler: Crawler) -> bool:
-        """Whether a feed is missing: not stored, or not even opened, which no statistic has."""
+        """Whether a feed or an item of one is missing: not stored, or the feed not even opened."""
         exporter = crawler.get_extension(FeedExporter)
         if exporter is None:
             return False
+        if self._has_missed_item:
+            return True
         due = 0
         for slot in exporter.slots:  # the last batch of each feed
             is_due = slot.itemcount or (slot.store_empty and slot.batch_id == 1)

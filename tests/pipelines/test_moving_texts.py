@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
 import random
@@ -16,6 +17,7 @@ from typing import Any, Self
 import pytest
 from redis import Redis
 from scrapy import Spider, signals
+from scrapy.exporters import JsonLinesItemExporter
 from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
 
 from tests.conftest import Server, wait_until
@@ -325,6 +327,38 @@ async def test_nor_by_one_whose_feed_could_not_be_written(
         "/": "updated",
         "/new": "updated",
     }
+
+
+class FullForAMoment(JsonLinesItemExporter):
+    """Finds no room for the first item on the disk, and room for all others."""
+
+    is_full = True
+
+    def export_item(self, item: Any) -> None:
+        if FullForAMoment.is_full:
+            FullForAMoment.is_full = False
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().export_item(item)
+
+
+async def test_nor_by_one_whose_feed_lacks_an_item(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """Scrapy goes on after it, and stores the feed: the next crawl brings what is not there."""
+    web.page("/", "/a", "/b", text=prose(1))
+    web.page("/a", text=prose(2))
+    web.page("/b", text=prose(2))
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    settings["FEED_EXPORTERS"] = {"jsonl": FullForAMoment}
+    settings["DEDUP_DROP"] = "exact,near,repeated,unchanged"
+    crawler = make_crawler(FEEDS={tmp_path / "1.jsonl": {"format": "jsonl"}}, **settings)
+    await crawler.crawl_async(url=web.url)
+    await crawler.stop_async()
+    assert crawler.spider is None  # so that the command exits with 1
+    await crawl(web, FEEDS={tmp_path / "2.jsonl": {"format": "jsonl"}}, **settings)
+    feeds = "".join((tmp_path / name).read_text() for name in ("1.jsonl", "2.jsonl"))
+    assert prose(1) in feeds
+    assert prose(2) in feeds
 
 
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:
