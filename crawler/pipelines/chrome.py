@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
 
-from ..chrome import Document, MainText
+from ..chrome import Document, MainText, title
 from ..chrome.page.reader import COMPILED
+from ..chrome.template.naming import heading_of
 from ..dedup.config import DedupConfig
 from ..extractor import extract_main_text, load_extractor
 from ..files import FileError, can_read_files, is_file, read_file
@@ -26,6 +27,7 @@ from .writing import ItemWriter
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from .calls import Count
 
@@ -115,8 +117,7 @@ class MainTexts:
                 LONG_PAGE if self.extract is extract_main_text else _LONG_FOR_OTHERS
             )
             if self.extract is extract_main_text:
-                known: dict[str, Any] = {"url": page.url or None, "content_type": page.content_type}
-                html = self._trees.read_page(html, **known) or await parse_in_turns(html, **known)
+                html = await self._read_html(page, html)
         if isinstance(html, Document):
             page.document = html
             if html.is_binary:
@@ -130,6 +131,32 @@ class MainTexts:
             text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
             self.writer.fill_fields(item, text=text, title=title)
         return found
+
+    async def find_heading(
+        self,
+        page: ItemPage,
+        found: MainText | str,
+        response: Response | None,
+        template: AbstractSet[int] = frozenset(),
+    ) -> str:
+        """The heading of an item's page with this main text: of an item's own text, its title.
+
+        Without one, it is the heading of the response. A shop has one description for several
+        sizes, whose pages it heads differently.
+        """
+        main = found if isinstance(found, MainText) else None
+        titled = page.title or (main and main.title)
+        if not titled and response is not None and self.reader.is_part(page, response):
+            document = await self._read_html(page, response.body)
+            page.title = heading_of(document.flat, title(document), site=template)
+            if page.title:
+                return page.title
+        return main.heading_below(page.title) if main else page.title
+
+    async def _read_html(self, page: ItemPage, html: str | bytes) -> Document:
+        """The blocks of a page, which may be known from its response."""
+        known: dict[str, Any] = {"url": page.url or None, "content_type": page.content_type}
+        return self._trees.read_page(html, **known) or await parse_in_turns(html, **known)
 
     async def _take_file_text(self, item: Any, page: ItemPage, file: bytes) -> str | None:
         """The text of a PDF, Word or EPUB file, filled in as main text is; None if it has none."""

@@ -212,7 +212,9 @@ class DuplicatePipeline:
         self.crawl.gone.note_item(url)
         await self.crawl.report_found(is_all=False)
         await self.crawl.course.begin_crawl()
-        request = origin.response.request if origin is not None else None
+        response = origin.response if origin is not None else None
+        heading = await self.texts.find_heading(page, found, response, known)
+        request = response.request if response is not None else None
         is_other = request is not None and self._records.note_item(
             self.config.identity(url), item, request
         )
@@ -224,7 +226,7 @@ class DuplicatePipeline:
             fields=page.fields,
             whole=main.whole if main else None,
             template=template,
-            heading=main.heading_below(page.title) if main else page.title,
+            heading=heading,
             own_words=main.own_words if main else None,
             learnt=main.learnt if main else None,
             final=self.crawl.course.again.note_came(url, request),

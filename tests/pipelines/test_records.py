@@ -263,3 +263,39 @@ async def test_the_title_of_an_item_counts_when_much_is_known_of_its_site(
             await bench.process({**item, "html": f"<p>{text(article(words, 20))}</p>"})
             kept.append(number)
     assert kept == [*range(14)]
+
+
+class Shop(Spider):
+    """Sizes of two products, whose pages have the name, and their descriptions on one site."""
+
+    name = "shop"
+    url = ""
+    way = ""
+
+    async def start(self) -> Any:
+        for number in range(4):
+            yield Request(f"{self.url}/{number}")
+            yield Request(f"{self.url}/{number}?from=list")
+
+    def parse(self, response: Any) -> Any:
+        part = response.css("p")[0]
+        value = part.get() if self.way == "html" else part.css("::text").get()
+        yield {"url": response.url, "name": response.css("h1::text").get(), self.way: value}
+
+
+@pytest.mark.parametrize("way", ["text", "html", "description"])
+async def test_a_part_of_a_page_has_the_heading_of_the_page(
+    web: Web, redis_url: str, way: str
+) -> None:
+    """Sizes with one description are no copies if the items name their titles otherwise."""
+    for number in range(4):
+        name = f"Shelf {40 + number} cm"
+        for query in "", "?from=list":
+            head = f"<title>{name} - Shop</title><h1>{name}</h1>"
+            web.page(f"/{number}{query}", head=head, text=prose(number % 2, 40))
+    kept = Kept()
+    settings = {"DEDUP_REDIS_URL": redis_url}
+    if way == "description":
+        settings["DEDUP_TEXT_FIELD"] = way
+    await crawl(web, kept, spider=Shop, way=way, **settings)
+    assert sorted(item["name"] for item in kept.items) == [f"Shelf {40 + n} cm" for n in range(4)]

@@ -201,6 +201,12 @@ class PageReader:
         self._fill_from(page, response)
         return None
 
+    def is_part(self, page: ItemPage, response: Response) -> bool:
+        """Whether an item has only a text or a part of the HTML page that is its response."""
+        if self._config.page != "auto" or not holds_html(response) or page.main is not None:
+            return False
+        return page.html not in (response.body, response.text) and self._is_of(response, page.url)
+
     def _is_document(self, response: Response) -> bool:
         """Whether a response that is no HTML is a page: plain text, or a file such as a PDF."""
         return self._config.files and (is_plain_text(response) or is_file(response.body))
