@@ -64,11 +64,11 @@ _NUMBER: Final = re.compile(
 def heading_of(
     flat: Flat,
     title: str,
-    known: NDArray[np.bool_] | None,
+    known: NDArray[np.bool_] | None = None,
     *,
-    kept: NDArray[np.bool_],
-    site: AbstractSet[int],
-    learnt: int,
+    kept: NDArray[np.bool_] | None = None,
+    site: AbstractSet[int] = frozenset(),
+    learnt: int = 0,
 ) -> str:
     """Return the page's heading: the first of the highest level, unless that is the site's name.
 
@@ -119,7 +119,7 @@ def heading_of(
     named_so = titled if learnt >= _WELL_LEARNT else []  # before, one may be the site's
     first = next(iter([*named_so, *lower, *named(*_LABELS)]), "")
     beginning = ""
-    if learnt >= _WELL_LEARNT or ((title or shared) and not first):
+    if kept is not None and (learnt >= _WELL_LEARNT or ((title or shared) and not first)):
         plain = kept & (flat.linked < PER_WORD * flat.words)
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
