@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
+NOT_WRITTEN = object()
+"""Signal that an item cannot be written to a feed, with `item` and `response`."""
+
 _POLL = 0.1  # seconds
 _FAILED = "feedexport/failed_count/"
 
@@ -59,8 +62,9 @@ def fail_at_start(crawler: Crawler) -> None:
 class OutputWatch:
     """Notes what becomes of a crawl's feeds, whatever its statistics, and of its pipelines.
 
-    Scrapy only logs it when an item cannot be written, as on a disk that is full for a moment, and
-    the feed lacks this item, and perhaps half of the next.
+    Scrapy only logs it when an item cannot be written. On a disk that is full for a moment, that
+    may also cost earlier items, so the crawl has failed. An item that has no form in the feed, as
+    bytes in JSON, is lost alone, in every crawl.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -82,14 +86,18 @@ class OutputWatch:
                 crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
                 crawler.signals.connect(self._export_item, signal=signals.item_scraped)
 
-    def _export_item(self, item: Any, spider: Any) -> None:
+    def _export_item(self, item: Any, response: Any, spider: Any) -> None:
         crawler = self._crawler()
         exporter = crawler.get_extension(FeedExporter) if crawler is not None else None
+        assert crawler is not None
         assert exporter is not None
         try:
             exporter.item_scraped(item, spider)
-        except Exception:
+        except OSError:
             self._has_missed_item = True
+            raise
+        except Exception:
+            crawler.signals.send_catch_log(NOT_WRITTEN, item=item, response=response)
             raise
 
     def _note_closed(self) -> None:

@@ -329,34 +329,47 @@ async def test_nor_by_one_whose_feed_could_not_be_written(
     }
 
 
-class FullForAMoment(JsonLinesItemExporter):
-    """Finds no room for the first item on the disk, and room for all others."""
+class RefusesOne(JsonLinesItemExporter):
+    """Cannot write the first item, and writes all others."""
 
-    is_full = True
+    fault: Exception | None = None
 
     def export_item(self, item: Any) -> None:
-        if FullForAMoment.is_full:
-            FullForAMoment.is_full = False
-            raise OSError(errno.ENOSPC, "No space left on device")
+        if fault := RefusesOne.fault:
+            RefusesOne.fault = None
+            raise fault
         super().export_item(item)
 
 
+@pytest.mark.parametrize(
+    ("fault", "fails"),
+    [(OSError(errno.ENOSPC, "No space left on device"), True), (TypeError("bytes"), False)],
+)
 async def test_nor_by_one_whose_feed_lacks_an_item(
-    web: Web, redis_url: str, tmp_path: Path
+    web: Web,
+    redis_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+    fails: bool,
 ) -> None:
-    """Scrapy goes on after it, and stores the feed: the next crawl brings what is not there."""
+    """Scrapy goes on after it, and stores the feed. If the disk was full, all that the crawl kept
+    comes again; otherwise the item is lost alone, and its copy takes its place.
+    """
     web.page("/", "/a", "/b", text=prose(1))
-    web.page("/a", text=prose(2))
+    web.page("/a", text=prose(1))
     web.page("/b", text=prose(2))
+    monkeypatch.setattr(RefusesOne, "fault", fault)
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
-    settings["FEED_EXPORTERS"] = {"jsonl": FullForAMoment}
+    settings["FEED_EXPORTERS"] = {"jsonl": RefusesOne}
     settings["DEDUP_DROP"] = "exact,near,repeated,unchanged"
     crawler = make_crawler(FEEDS={tmp_path / "1.jsonl": {"format": "jsonl"}}, **settings)
     await crawler.crawl_async(url=web.url)
     await crawler.stop_async()
-    assert crawler.spider is None  # so that the command exits with 1
-    await crawl(web, FEEDS={tmp_path / "2.jsonl": {"format": "jsonl"}}, **settings)
-    feeds = "".join((tmp_path / name).read_text() for name in ("1.jsonl", "2.jsonl"))
+    assert (crawler.spider is None) is fails  # so that the command exits with 1
+    if fails:
+        await crawl(web, FEEDS={tmp_path / "2.jsonl": {"format": "jsonl"}}, **settings)
+    feeds = "".join((tmp_path / f"{n}.jsonl").read_text() for n in (range(1, 3) if fails else [1]))
     assert prose(1) in feeds
     assert prose(2) in feeds
 

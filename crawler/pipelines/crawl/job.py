@@ -188,9 +188,9 @@ class Job:
         return describe_loss(self._crawler) if self._crawler is not None else ""
 
     def end_crawl(self) -> None:
-        """Note that the index knows of the crawl's end."""
+        """Note that the crawl ends."""
         if self._running is not None:
-            self._running.release(failed=bool(self.loss))
+            self._running.release()
 
     def remove_mark(self) -> None:
         """Remove the mark if all output is written."""

@@ -62,10 +62,11 @@ class RunningMark:
                 new.unlink(missing_ok=True)
             logger.debug("Could not mark the crawl as running in DEDUP_DATA_DIR: %s", error)
 
-    def release(self, *, failed: bool) -> None:
-        """Remove the mark, or leave it unlocked if the crawl has `failed`."""
-        if self._path is not None and not failed:
-            self._path.unlink(missing_ok=True)
+    def release(self) -> None:
+        """Remove the mark."""
+        if self._path is not None:
+            with suppress(OSError):
+                self._path.unlink()
         if self._file is not None:
             os.close(self._file)
         self._path = self._file = None
