@@ -36,6 +36,7 @@ WHOLE: Final = 1 << 36  # one more flag, of a whole title
 _PART, _BRACKETED_PART = (
     re.compile(rf"\s+(?:[-–—―|•·»«:/\\]|::{signs})+\s+") for signs in ("|<|>", "")
 )
+_BRACKETS: Final = "()", "[]", "（）", "【】"
 _SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
 _PRINT: Final = (
     r"print(?:able|er[- ]friendly)?(?: (?:version|view|page))?|druck(?:version|ansicht)?|imprimer|"
@@ -98,7 +99,7 @@ def heading_of(
     whole, shared = plain_name(title), ""
     if is_of_site(whole, site, WHOLE):
         title, whole, shared = "", "", whole
-    parts, own = _separator(whole).split(whole), bare_title(title, site)
+    parts, own = _split_title(whole), bare_title(title, site)
     for top in named(_LEVELS[0]):
         if top == own or not own:
             return top
@@ -159,7 +160,7 @@ def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
         if first.isupper() or (found["dotted"] and not first.islower()):
             name = name[found.end() :]
     if site:
-        parts = _separator(name).split(name)
+        parts = _split_title(name)
         left = [part for part in parts if not is_of_site(part, site)]
         if len(left) < len(parts):
             name = left[-1] if left and _has_site_first(name) else "".join(left[:1])
@@ -178,20 +179,40 @@ def bare_title(title: str, site: AbstractSet[int] = frozenset()) -> str:
     'Tea'
     >>> bare_title("Home > Lists"), bare_title("List< T > Class Reference - Handbook")
     ('Lists', 'List< T > Class Reference')
+    >>> bare_title("Timetable (Line 4 - North) - City Buses"), bare_title("Tea - My Blog :)")
+    ('Timetable (Line 4 - North)', 'Tea')
     """
     name = plain_name(title, site)
-    return plain_name(_separator(name).split(name)[-1 if _has_site_first(name) else 0])
+    return plain_name(_split_title(name)[-1 if _has_site_first(name) else 0])
 
 
-def _separator(name: str) -> re.Pattern[str]:
-    """Return what separates a title's parts: not < and > where these are a pair of brackets."""
-    return _BRACKETED_PART if ">" in name.partition("<")[2] else _PART
+def _separators(name: str) -> list[re.Match[str]]:
+    """Return what separates a title's parts: not < and > where these are a pair of brackets.
+
+    Nothing between brackets does, as in "Handbook (Index - X)".
+    """
+    pattern = _BRACKETED_PART if ">" in name.partition("<")[2] else _PART
+    return [one for one in pattern.finditer(name) if not _is_in_brackets(name, one.start())]
+
+
+def _is_in_brackets(name: str, at: int) -> bool:
+    return any(
+        name.rfind(first, 0, at) > name.rfind(last, 0, at) and last in name[at:]
+        for first, last in _BRACKETS
+    )
+
+
+def _split_title(name: str) -> list[str]:
+    """Return the parts of a title."""
+    found = _separators(name)
+    starts, ends = [0, *(one.end() for one in found)], [*(one.start() for one in found), len(name)]
+    return [name[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _has_site_first(name: str) -> bool:
     """Whether parts of a title stand in the order of a path."""
-    found = _separator(name).search(name)
-    return found is not None and found.group().strip() in _SITE_FIRST
+    found = _separators(name)
+    return bool(found) and found[0].group().strip() in _SITE_FIRST
 
 
 def title_part(part: str, flag: int = 0) -> int:
@@ -209,7 +230,7 @@ def is_of_site(part: str, site: AbstractSet[int], flag: int = 0) -> bool:
 def title_parts(title: str) -> list[int]:
     """Return hashes of a title, its parts, and its beginning up to a colon: a site learns them."""
     name = plain_name(title)
-    parts = {*_separator(name).split(name)[:_MOST], name.partition(": ")[0]}
+    parts = {*_split_title(name)[:_MOST], name.partition(": ")[0]}
     return [title_part(part) for part in parts if part] + [title_part(name, WHOLE)] * bool(name)
 
 
