@@ -24,6 +24,11 @@ from tests.chrome.test_short_pages import NOTE, WORDS, crawl, own
         ("<title>House: List</title><p class=title>Tea List<p>Good.<h2>Use</h2>", "Tea List"),
         ("<title>House: A< T > Class</title><p class=title>A< T > Class<p>Good.", "A< T > Class"),
         ("<title>A< T > Class - House</title><h1>House</h1><h2>A< T > Class</h2>", "A< T > Class"),
+        (
+            "<title>Tea shop</title><div role=banner><h1>Tea</h1></div>"
+            "<main><h1>Cup</h1><p>This is a cup, and it is good for tea.</p></main>",
+            "Tea: Cup",
+        ),
         ("<title>Tea (A - B) | House</title><p>It is good.</p>", "Tea (A - B)"),
         ("<title>茶（甲 - 乙）</title><p>It is good.</p>", "茶（甲 - 乙）: It is good."),
         ("<title>Tea :) - House (old)</title><p>It is good.</p>", "Tea :)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final
@@ -100,15 +101,16 @@ def heading_of(
     if is_of_site(whole, site, WHOLE):
         title, whole, shared = "", "", whole
     parts, own = _split_title(whole), bare_title(title, site)
-    for top in named(_LEVELS[0]):
-        if top == own or not own:
+    if tops := named(_LEVELS[0]):
+        if (top := tops[0]) == own:
             return top
-        if top not in parts:
-            is_confirmed = top in whole or own in top or own not in named(*_LEVELS[1:])
-            return top if is_confirmed else own
-        # The title has the heading as the site's name, or in front of it.
-        is_named = own in named(*_LEVELS[1:], *_LABELS)
-        return own if is_named or any(is_of_site(part, site) for part in parts) else whole
+        name = _named_by(top, own, whole, named, any(is_of_site(part, site) for part in parts))
+        if kept is None:
+            return name
+        # One above the text may be that of dialogs or of a part of the site.
+        in_text = read(np.flatnonzero((codes == _LEVELS[0]) & kept[:LIMIT])[:_MOST].tolist())
+        is_above = bool(in_text) and top not in in_text and in_text[0] not in name
+        return f"{name}: {in_text[0]}" if is_above else name
     titled, lower = read(_titled_blocks(codes, signs)), named(*_LEVELS[1:])
     if said := _said_by(titled, plain_name(title), whole, own or plain_name(shared)):
         return said
@@ -125,6 +127,16 @@ def heading_of(
         texts = map(flat.texts.__getitem__, np.flatnonzero(plain)[:_MOST].tolist())
         beginning = next((text for text in texts if plain_name(text, site) != first), "")
     return ": ".join(part for part in (own, first, beginning[:BEGINNING]) if part)
+
+
+def _named_by(
+    top: str, own: str, whole: str, named: Callable[..., list[str]], is_of_part: bool
+) -> str:
+    """Return the first heading, or what the title says if others repeat that instead."""
+    if own and top in _split_title(whole):
+        # The title has the heading as the site's name, or in front of it.
+        return own if is_of_part or own in named(*_RANKED[1:]) else whole
+    return own if top not in whole and own not in top and own in named(*_LEVELS[1:]) else top
 
 
 def _titled_blocks(codes: Ints, signs: Ints) -> list[int]:
