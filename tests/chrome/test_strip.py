@@ -309,6 +309,14 @@ def test_what_is_not_seen_within_text_is_left_out(html: str, expected: str) -> N
     assert strip_chrome(f"<p>{html}").text == expected
 
 
+def test_frames_are_followed() -> None:
+    """Nothing else leads to the pages of a site that has its menu in one."""
+    rest = "<frameset rows=9,*><frame src=/top><frame></frameset><noframes>Your browser</noframes>"
+    document = parse(f"<title>Tea</title><frameset cols=9,*><frame src=menu.html>{rest}")
+    assert [link.href for link in links(document)] == ["menu.html", "/top"]
+    assert strip_chrome(document).text == ""
+
+
 def test_links_that_are_not_seen_are_followed() -> None:
     """They are links of the page, and none of its text."""
     document = parse("<p>tea <span style='display:none'><a href=/x>one</a> two</span> time")

@@ -30,7 +30,7 @@ SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK, CUSTOM = range(10
 # Annotations repeat a formula in TeX or another markup.
 _SKIPPED_TAGS: Final = """
     script style template svg iframe object canvas audio video select datalist textarea input
-    param applet frame frameset noframes noembed progress meter rp annotation annotation-xml
+    param applet noframes noembed progress meter rp annotation annotation-xml
 """
 # Nobody closes `embed`, `source` and `track`, so libxml2 puts the text that follows into them.
 _INLINE_TAGS: Final = """
@@ -57,7 +57,7 @@ BASE: Final = "rb"
 RAISED: Final = "sup"
 LONGEST_NOTE: Final = 3  # digits of its number
 WHITE: Final = " \t\n\f\r\x1f\xa0"  # beside which it stands apart
-_HEAD_TAGS: Final = "title meta link base area"
+_HEAD_TAGS: Final = "title meta link base area frame"
 TAGS: Final[dict[str, int]] = {
     **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),
     **dict.fromkeys(_INLINE_TAGS.split(), INLINE),

@@ -11,6 +11,7 @@ _NAME_READ: Final = 300  # characters
 _WORDS_READ: Final = 1000  # characters of a list that should have a few; millions would fill memory
 _COLON: Final = re.compile(r" ?: ?")
 _LONGEST_DATE: Final = 100
+_LINKS: Final = {"area": "href", "frame": "src"}  # what leads on, beside `a`, by which attribute
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
 
 # Names of meta tags that say when a page was published, the surest first.
@@ -64,9 +65,9 @@ class Head:
         elif tag == "base":
             if self.base is None and "href" in attributes:
                 self.base = attributes["href"].strip()
-        elif tag == "area":
-            if "href" in attributes:
-                self.hrefs.append(attributes["href"])
+        elif tag in _LINKS:
+            if _LINKS[tag] in attributes:
+                self.hrefs.append(attributes[_LINKS[tag]])
                 self.rels.append(attributes.get("rel"))
         elif not self.titled:
             self.titled = True
