@@ -141,16 +141,14 @@ class MainTexts:
     ) -> str:
         """The heading of an item's page with this main text: of an item's own text, its title.
 
-        Without one, it is the heading of the response. A shop has one description for several
-        sizes, whose pages it heads differently.
+        Without one, it begins with the heading of the response, which may be the site's name. A
+        shop has one description for several sizes, whose pages it heads differently.
         """
         main = found if isinstance(found, MainText) else None
         titled = page.title or (main and main.title)
         if not titled and response is not None and self.reader.is_part(page, response):
             document = await self._read_html(page, response.body)
             page.title = heading_of(document.flat, title(document), site=template)
-            if page.title:
-                return page.title
         return main.heading_below(page.title) if main else page.title
 
     async def _read_html(self, page: ItemPage, html: str | bytes) -> Document:

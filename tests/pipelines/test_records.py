@@ -299,3 +299,24 @@ async def test_a_part_of_a_page_has_the_heading_of_the_page(
         settings["DEDUP_TEXT_FIELD"] = way
     await crawl(web, kept, spider=Shop, way=way, **settings)
     assert sorted(item["name"] for item in kept.items) == [f"Shelf {40 + n} cm" for n in range(4)]
+
+
+class Parts(Shop):
+    """Takes the part of a page that has a heading of its own."""
+
+    name = "parts"
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "html": response.css("main").get()}
+
+
+async def test_a_part_of_a_page_keeps_its_heading(web: Web, redis_url: str) -> None:
+    """The first heading of the page may be the name of the site, which all pages have."""
+    for number in range(4):
+        for query in "", "?from=list":
+            part = f"<main><h1>Shelf {40 + number} cm</h1><p>{prose(1, 40)}</p></main>"
+            html = f"<title>Shop</title><h1>Shop</h1>{part}".encode()
+            web.answers[f"/{number}{query}"] = Answer(html, {"Content-Type": "text/html"})
+    kept = Kept()
+    await crawl(web, kept, spider=Parts, DEDUP_REDIS_URL=redis_url)
+    assert len(kept.items) == 4
