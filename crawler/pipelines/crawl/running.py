@@ -38,9 +38,10 @@ class RunningMark:
         for path in self._list_marks():
             with suppress(OSError, ValueError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                number, start = path.name.removeprefix(self._start).split("-")
-                await self._index.give_up_crawl(Crawl(int(number), int(start)))
-                path.unlink()
+                if os.fstat(file.fileno()).st_nlink:  # it may have ended since it was listed
+                    number, start = path.name.removeprefix(self._start).split("-")
+                    await self._index.give_up_crawl(Crawl(int(number), int(start)))
+                    path.unlink()
 
     def _list_marks(self) -> list[Path]:
         with suppress(OSError):  # not Path.glob: a name may contain special characters
