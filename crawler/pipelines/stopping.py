@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
 from pydispatch.errors import DispatcherKeyError
+from pydispatch.robustapply import robustApply
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
 
@@ -86,18 +87,20 @@ class OutputWatch:
                 crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
                 crawler.signals.connect(self._export_item, signal=signals.item_scraped)
 
-    def _export_item(self, item: Any, response: Any, spider: Any) -> None:
+    def _export_item(self, **told: Any) -> Any:
         crawler = self._crawler()
         exporter = crawler.get_extension(FeedExporter) if crawler is not None else None
         assert crawler is not None
         assert exporter is not None
         try:
-            exporter.item_scraped(item, spider)
+            # A class of its own may take other arguments, and be a coroutine.
+            return robustApply(exporter.item_scraped, **told)
         except OSError:
             self._has_missed_item = True
             raise
         except Exception:
-            crawler.signals.send_catch_log(NOT_WRITTEN, item=item, response=response)
+            lost = {"item": told["item"], "response": told["response"]}
+            crawler.signals.send_catch_log(NOT_WRITTEN, **lost)
             raise
 
     def _note_closed(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider, DropItem
+from scrapy.exporters import JsonLinesItemExporter
 from twisted.python.failure import Failure
 
 from crawler.dedup import DuplicateIndex, Kind, ServerError, Verdict
@@ -604,9 +606,20 @@ async def test_many_do_not_wait_for_the_end(web: Web, run: Any) -> None:
     assert len(feed.tags.keys() & copies.keys()) == 1
 
 
-@pytest.mark.parametrize("is_gone", [True, False])
-async def test_one_page_with_a_text_is_asked_for(web: Web, run: Any, is_gone: bool) -> None:
-    """The next one only if that is gone by then, or if a later pipeline loses it."""
+class LosesOne(JsonLinesItemExporter):
+    """Cannot write one of the items."""
+
+    def export_item(self, item: Any) -> None:
+        if item["at"] == "/copy/0":
+            raise TypeError("no form")
+        super().export_item(item)
+
+
+@pytest.mark.parametrize("way", ["gone", "dropped", "not written"])
+async def test_one_page_with_a_text_is_asked_for(
+    web: Web, run: Any, tmp_path: Path, way: str
+) -> None:
+    """The next one only if that is gone by then, or if a later pipeline or the feed loses it."""
     web.page("/old", text=prose(1))
     await run(spider=type("First", (Other,), {"paths": ("/old",)}))
     copies = tuple(f"/copy/{n}" for n in range(9))
@@ -616,16 +629,19 @@ async def test_one_page_with_a_text_is_asked_for(web: Web, run: Any, is_gone: bo
 
     class Losing:
         def process_item(self, item: Any) -> Any:
-            if item["at"] == "/old" and is_gone:
+            if item["at"] == "/old" and way == "gone":
                 del web.answers["/copy/0"]
-            if item["at"] == "/copy/0":
+            if item["at"] == "/copy/0" and way == "dropped":
                 raise DropItem("not mine")
             return item
 
-    tags, spider = Kept(), type("All", (Other,), {"paths": (*copies, "/old")})
-    stats = await run(tags, spider=spider, ITEM_PIPELINES={Losing: 300})
+    spider = type("All", (Other,), {"paths": (*copies, "/old")})
+    feed, exporters = tmp_path / "feed.jsonl", {"jsonl": LosesOne}
+    given = {"FEEDS": {feed: {"format": "jsonl"}}, "FEED_EXPORTERS": exporters}
+    stats = await run(spider=spider, ITEM_PIPELINES={Losing: 300}, **given)
     assert web.seen[len(copies) + 1 :] == ["/copy/0", "/copy/1"]
-    assert [item["at"] for item in tags.items] == ["/old", "/copy/1"]
+    written = [json.loads(line)["at"] for line in feed.read_text().splitlines()]
+    assert written == ["/old", "/copy/1"]
     assert "dedup/not_asked_again" not in stats
 
 

@@ -18,8 +18,11 @@ import pytest
 from redis import Redis
 from scrapy import Spider, signals
 from scrapy.exporters import JsonLinesItemExporter
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
 
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.pipelines.crawl.running import RunningMark
 from tests.conftest import Server, wait_until
 from tests.pipelines.crawls import Feed, Site, crawl, make_crawler, prose, weeks
 from tests.spiders.webserver import Web
@@ -372,6 +375,45 @@ async def test_nor_by_one_whose_feed_lacks_an_item(
     feeds = "".join((tmp_path / f"{n}.jsonl").read_text() for n in (range(1, 3) if fails else [1]))
     assert prose(1) in feeds
     assert prose(2) in feeds
+
+
+class Awaited(FeedExporter):
+    """Takes all that the signal tells, and is a coroutine."""
+
+    async def item_scraped(self, item: Any, **told: Any) -> None:  # type: ignore[override]
+        assert told.keys() == {"response", "sender", "signal", "spider"}
+        super().item_scraped(item, told["spider"])
+
+
+async def test_an_exporter_of_feeds_of_another_class(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """It is called as Scrapy calls it."""
+    web.page("/", "/a", text=prose(1))
+    web.page("/a", text=prose(2))
+    classes = {FeedExporter: None, Awaited: 0}
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path, "EXTENSIONS": classes}
+    await crawl(web, FEEDS={tmp_path / "1.jsonl": {"format": "jsonl"}}, **settings)
+    assert len((tmp_path / "1.jsonl").read_text().splitlines()) == 2
+
+
+async def test_a_crawl_that_ends_while_another_looks_for_it_was_not_killed(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mark was listed before, and its lock is free after."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+    async with DuplicateIndex.open(config) as index:
+        mark, lock = RunningMark(index), fcntl.flock
+        mark.hold(await index.begin_crawl())
+        await index.end_crawl()
+
+        def end_before(file: Any, how: int) -> None:
+            mark.release()
+            lock(file, how)
+
+        monkeypatch.setattr(fcntl, "flock", end_before)
+        await RunningMark(index).report_killed()
+        assert not (await index.begin_crawl()).unended
 
 
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:

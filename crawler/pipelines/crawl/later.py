@@ -93,7 +93,9 @@ class LaterPipelines:
     def note_passed(self, item: Any, response: Response | None) -> None:
         """Note that a page has passed all pipelines."""
         for url in self._urls(item, response):
-            self._pages.pop(self._known(url), None)
+            known = self._known(url)
+            if self._pages.get(known):  # not if the feeds have not taken it
+                del self._pages[known]
         self._has_passed = self._has_passed or self._is_tagged(item)
 
     def _lose_page(self, item: Any, response: Response | None) -> None:
