@@ -74,8 +74,11 @@ class OutputWatch:
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
         self._has_missed_item = False
         self.has_failed_pipeline = False
+        self._exporter: ref[FeedExporter] | None = None
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
         crawler.signals.connect(self._begin, signal=signals.spider_opened)
+        # From now on, so before those who note that an item has passed, and forget it.
+        crawler.signals.connect(self._export_item, signal=signals.item_scraped)
 
     def _begin(self) -> None:
         if (crawler := self._crawler()) is not None:
@@ -85,13 +88,12 @@ class OutputWatch:
                 return
             with suppress(DispatcherKeyError):  # it may listen in a way of its own
                 crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
-                crawler.signals.connect(self._export_item, signal=signals.item_scraped)
+                self._exporter = ref(exporter)
 
     def _export_item(self, **told: Any) -> Any:
-        crawler = self._crawler()
-        exporter = crawler.get_extension(FeedExporter) if crawler is not None else None
-        assert crawler is not None
-        assert exporter is not None
+        exporter = self._exporter() if self._exporter is not None else None
+        if exporter is None:
+            return None
         try:
             # A class of its own may take other arguments, and be a coroutine.
             return robustApply(exporter.item_scraped, **told)
@@ -100,7 +102,7 @@ class OutputWatch:
             raise
         except Exception:
             lost = {"item": told["item"], "response": told["response"]}
-            crawler.signals.send_catch_log(NOT_WRITTEN, **lost)
+            told["sender"].signals.send_catch_log(NOT_WRITTEN, **lost)
             raise
 
     def _note_closed(self) -> None:

@@ -58,12 +58,8 @@ class LaterPipelines:
         crawler.signals.connect(self.note_dropped, signal=signals.item_dropped)
         crawler.signals.connect(self.note_failed, signal=signals.item_error)
         crawler.signals.connect(self._lose_page, signal=NOT_WRITTEN)
-        self._signals = crawler.signals
-        crawler.signals.connect(self._follow_feeds, signal=signals.spider_opened)
-
-    def _follow_feeds(self) -> None:
         # After OutputWatch, which tells first if the feeds do not take an item.
-        self._signals.connect(self.note_passed, signal=signals.item_scraped)
+        crawler.signals.connect(self.note_passed, signal=signals.item_scraped)
 
     def pass_on(self, verdict: Verdict) -> None:
         """Note that the item of a page goes on to later pipelines."""
