@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,7 @@ def test_a_folder_is_read_behind_its_links(
         path.write_text("")
     (data / "mirror").symlink_to(mirror)
     (mirror / "back").symlink_to(data)
+    os.mkfifo(mirror / "pipe.jsonl")  # reading would wait for a writer
     for pattern in (str(data), f"{tmp_path}/*.parquet"):
         names = [Path(file.path).name for file in local_files(pattern)]
         assert names == ["linked.jsonl", "part.jsonl"]

@@ -145,7 +145,9 @@ def _list_folder(folder: str) -> list[str]:
         shown = {os.path.realpath(f"{base}/{one}"): one for one in folders if not _is_hidden(one)}
         folders[:] = [one for real, one in shown.items() if real not in seen]
         seen.update(shown)
-        names += [str(Path(base, one)) for one in others if not _is_hidden(one)]
+        paths = [Path(base, one) for one in others if not _is_hidden(one)]
+        # A pipe would be waited for; a broken link is told of.
+        names += [str(path) for path in paths if path.is_file() or not path.exists()]
     found = known_formats(folder, sorted(names))
     if not found:
         raise InputError(f"the folder {folder!r} holds no file of a known type: {_NAMES}")
