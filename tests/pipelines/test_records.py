@@ -173,6 +173,33 @@ async def test_a_copy_whose_item_says_more(web: Web, redis_url: str, way: str, k
     assert len(again.items) == kept
 
 
+class Failing:
+    """Has no attributes, and does not say so."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError(name)
+
+
+class Bringing(Asking):
+    """Brings a value of a type that fails."""
+
+    name = "bringing"
+
+    async def start(self) -> Any:
+        for number in range(len(NAMES)):
+            yield Request(f"{self.url}/{number}", meta={"brought": Failing()})
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "shop": "Tea house"}
+
+
+async def test_what_a_start_request_brings_may_fail(web: Web, redis_url: str) -> None:
+    for number in range(len(NAMES)):
+        web.page(f"/{number}", text=f"Tea house {prose(number // 2)}")
+    stats = await crawl(web, spider=Bringing, DEDUP_REDIS_URL=redis_url)
+    assert (stats["dedup/unique"], stats["dedup/dropped/exact"]) == (2, 2)
+
+
 def test_a_page_is_no_record_beside_its_page() -> None:
     """It has the time of its fetch, and each request may bring something along."""
     known = Records()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Container
+from contextlib import suppress
 from html import unescape
 from typing import Any, Final
 
@@ -95,11 +96,12 @@ def _short_texts(item: Any, response: Response) -> frozenset[str]:
     """The short texts of an item, with codes that a start request brought: no page has those."""
     texts, request = texts_in(item), response.request
     if request is not None and request.meta.get("is_start_request"):
-        held, brought = (
-            {words_of(one) for one in values_in(values) if isinstance(one, str)}
-            for values in (item, [*carried_by(request)])
-        )
-        texts |= held & brought - {""}
+        with suppress(Exception):  # of a type that fails
+            held, brought = (
+                {words_of(one) for one in values_in(values) if isinstance(one, str)}
+                for values in (item, [*carried_by(request)])
+            )
+            texts |= held & brought - {""}
     return frozenset(one for one in texts if len(one.split()) < PROSE)
 
 
