@@ -23,6 +23,7 @@ _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write any le
 _LONG: Final = 5  # letters of a word that is hardly a part of another by chance
 _OFTEN: Final = 4  # items that have a label, at least
 _MOST: Final = 10_000  # texts that are counted
+_LONGEST_CODE: Final = 300  # characters
 _MOST_HASHES: Final = 200_000  # of short texts that kept items have, some 100 bytes each
 
 
@@ -98,11 +99,15 @@ def _short_texts(item: Any, response: Response) -> frozenset[str]:
     if request is not None and request.meta.get("is_start_request"):
         with suppress(Exception):  # of a type that fails
             held, brought = (
-                {words_of(one) for one in values_in(values) if isinstance(one, str)}
+                {words_of(one) for one in values_in(values) if _may_be_code(one)}
                 for values in (item, [*carried_by(request)])
             )
             texts |= held & brought - {""}
     return frozenset(one for one in texts if len(one.split()) < PROSE)
+
+
+def _may_be_code(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_CODE  # the words of HTML take long
 
 
 def why_elsewhere(
