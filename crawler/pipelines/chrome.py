@@ -121,7 +121,7 @@ class MainTexts:
         if isinstance(html, Document):
             page.document = html
             if html.is_binary:
-                self.reader.tell_of_file(item, page)
+                self.reader.missing.tell_of_file(item, page)
                 return None
         if short:
             found = self.extract(html, template)
@@ -159,7 +159,7 @@ class MainTexts:
     async def _take_file_text(self, item: Any, page: ItemPage, file: bytes) -> str | None:
         """The text of a PDF, Word or EPUB file, filled in as main text is; None if it has none."""
         if not self._reads_files:
-            self.reader.tell_of_file(item, page)
+            self.reader.missing.tell_of_file(item, page)
             return None
         try:
             found = await run_in_thread(read_file, file)

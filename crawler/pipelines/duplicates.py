@@ -29,7 +29,7 @@ from .crawl_index import CrawlIndex
 from .dropping import drop_reason
 from .item_pages.belonging import Labels, OwnTexts, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
-from .item_pages.named_fields import NamedFields
+from .item_pages.missing_fields import NamedFields
 from .item_pages.origins import Origin, Origins
 from .item_pages.records import Records
 from .outcome import Outcome

@@ -18,9 +18,10 @@ from ...dedup.ranks import fields_of, only_value, read_date, read_number
 from ...dedup.scopes import field_scope
 from ...files import is_file
 from ...items import Page, reader_of, value_of
-from ..notices import Notices, held_instead
+from ..notices import Notices
 from .carried import Begun, carried_by, find_begun
 from .item_page import ItemPage, Missing
+from .missing_fields import MissingFields
 from .origins import Origin
 from .values import holds_html, is_blank, is_plain_text, joined_text, text_of, url_of
 
@@ -41,7 +42,7 @@ class PageReader:
     def __init__(self, config: DedupConfig, count: Count, notices: Notices | None = None) -> None:
         self._config = config
         self._count = count
-        self._notices = notices or Notices()
+        self.missing = MissingFields(config, count, notices or Notices())
 
     def needs_response(self, item: Any) -> bool:
         """Whether the page of an item, or its URL, has to be taken from its response."""
@@ -65,7 +66,7 @@ class PageReader:
         page, wrong = self._read_own(item, response.url if response is not None else "", text_in)
         for name in fields_of(self._config.prefer):
             if name not in page.fields:
-                self._tell_of_no_number(item, name)
+                self.missing.tell_of_number(item, name)
         holds_same = origin is not None and origin.holds_same and page.text is None
         if holds_same and self._config.page != "item":
             page.missing = Missing.LISTING
@@ -83,7 +84,7 @@ class PageReader:
                 return page
         for name in wrong:
             self._count(f"dedup/wrong_type/{name}")
-        self._tell_of_missing(item, page)
+        self.missing.tell_of_page(item, page)
         return page
 
     def checked_urls(self, item: Any, response: Response | None) -> list[str]:
@@ -103,7 +104,7 @@ class PageReader:
         page, wrong = self._read_own(item)
         for name in wrong:
             self._count(f"dedup/wrong_type/{name}")
-        self._tell_of_no_html(item, page)
+        self.missing.tell_of_html(item, page)
         return page
 
     def _joins_texts(self, response: Response | None) -> bool:
@@ -261,83 +262,3 @@ class PageReader:
         is_text = isinstance(response, TextResponse) and self._config.extractor
         page.html = response.text if is_rendered or is_text else response.body
         page.content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-
-    def _tell_of_missing(self, item: Any, page: ItemPage) -> None:
-        """Count and log what is missing in an item whose page is in its own fields."""
-        config = self._config
-        if not page.url:
-            page.missing = Missing.URL
-            self._count(f"dedup/missing_field/{config.url_field}")
-            if not self._tell_of_no_page(item):
-                self._notices.warn_about(
-                    item,
-                    config.url_field,
-                    "%s has no URL (str) in the field %r%s: its items pass unchecked. "
-                    "Name the field that has it in DEDUP_URL_FIELD.",
-                    config.url_field,
-                    held_instead(item, config.url_field),
-                )
-        if page.text is None and (page.url or page.html is not None):
-            self._tell_of_no_html(item, page)
-
-    def _tell_of_no_html(self, item: Any, page: ItemPage) -> None:
-        config = self._config
-        if page.text is not None or not is_blank(page.html):
-            return
-        self._count(f"dedup/missing_field/{config.html_field}")
-        if page.html is None:
-            page.missing = Missing.FIELDS
-            self._notices.warn_about(
-                item,
-                config.html_field,
-                "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: "
-                "such items pass unchecked. Name the fields in DEDUP_HTML_FIELD or "
-                "DEDUP_TEXT_FIELD.",
-                config.html_field,
-                held_instead(item, config.html_field),
-                held_instead(item, config.text_field),
-            )
-
-    def _tell_of_no_number(self, item: Any, name: str) -> None:
-        self._count(f"dedup/missing_field/{name}")
-        self._notices.warn_about(
-            item,
-            f"number in {name}",
-            "%s has no number in the field %r, which DEDUP_PREFER names%s: of copies, one that "
-            "has a number is kept.",
-            name,
-            held_instead(item, name),
-        )
-
-    def _tell_of_no_page(self, item: Any) -> bool:
-        """Whether an item has no field of a page; if so, warn once for its type."""
-        config = self._config
-        names = config.url_field, config.html_field, config.text_field
-        if any(value_of(item, name) is not None for name in names):
-            return False
-        self._notices.warn_about(
-            item,
-            "",
-            "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
-            "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
-            "if not, a class derived from DuplicatePipeline can return them as they are.",
-            *names,
-        )
-        return True
-
-    def tell_of_file(self, item: Any, page: ItemPage) -> None:
-        """Count an item with a binary file in place of HTML, and warn once for its type.
-
-        It is not compared: two PDFs with the same fonts share most bytes, whatever they say.
-        """
-        page.missing = Missing.FILE
-        self._count(f"dedup/wrong_type/{self._config.html_field}")
-        self._notices.warn_about(
-            item,
-            self._config.text_field,
-            "%s has no text in the field %r, and in %r a binary file such as a PDF: its items pass "
-            "unchecked. Install the extra `files`, for PDF, Word and EPUB files, or name the field "
-            "that has the file's text in DEDUP_TEXT_FIELD.",
-            self._config.text_field,
-            self._config.html_field,
-        )
