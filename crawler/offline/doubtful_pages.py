@@ -10,6 +10,7 @@ from ..dedup.candidates import FEW, FEW_ON_HOST, LEARNT
 from ..dedup.exchange.requests import make_token
 from ..dedup.identity import host
 from ..dedup.store.messages import Answer, CheckRequest
+from ..latest import Latest
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
@@ -56,9 +57,9 @@ class DoubtfulPages:
         self._index = index
         self._left = frozenset(left)
         self._hosts: set[str] = set()
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: Latest[str, _Waiting] = Latest(self._MOST)
         # Kept pages of sites of which little was known, and those of them that have copies.
-        self._early: dict[str, int] = {}
+        self._early: Latest[str, int] = Latest(self._MOST)
         self._originals: dict[str, int] = {}
 
     @property
@@ -74,24 +75,17 @@ class DoubtfulPages:
             self._waiting.pop(request.url, None)
             self._note_host(request)
             original = answer.duplicate_of and self._index.config.identity(answer.duplicate_of)
-            if original in self._early:
+            if original and original in self._early:
                 self._originals[original] = self._early[original]
             if original or self._index.config.prefer:
-                self._wait(_Waiting(request, number, answer.kind, original))
+                self._waiting[request.url] = _Waiting(request, number, answer.kind, original)
             is_early = request.fingerprint.own[3] < LEARNT and not request.is_cut
             if is_early and not original:
                 self._early[request.url] = number
-                if len(self._early) > self._MOST:
-                    del self._early[next(iter(self._early))]
 
     def _note_host(self, request: CheckRequest) -> None:
         if len(self._hosts) < self._MOST_HOSTS:
             self._hosts.add(request.host)
-
-    def _wait(self, page: _Waiting) -> None:
-        self._waiting[page.request.url] = page
-        if len(self._waiting) > self._MOST:
-            del self._waiting[next(iter(self._waiting))]
 
     def list_doubtful(self) -> frozenset[int]:
         """The numbers of the records that :meth:`settle_noted` needs once more."""
@@ -120,7 +114,7 @@ class DoubtfulPages:
             if page is None and number in self._left:
                 page = _Waiting(request, number, None)
                 self._note_host(request)
-                self._wait(page)
+                self._waiting[request.url] = page
             if page is None or page.number != number:  # the URL came again later
                 continue
             if not (page.knows_more(request) or page.original in self._originals):

@@ -14,6 +14,7 @@ from scrapy import signals
 from w3lib.url import safe_url_string
 
 from ..dedup.identity import host
+from ..latest import Latest
 from .reporting import MANY, Telling
 
 if TYPE_CHECKING:
@@ -71,10 +72,11 @@ class GoneAddresses(Telling[tuple[str, int]]):
         super().__init__(count)
         self._known = known
         self._note = note
-        self._open: dict[str, _Redirect] = {}  # redirects whose target is not known yet
+        # Redirects whose target is not known yet.
+        self._open: Latest[str, _Redirect] = Latest(MOST_GONE)
         self._ended: dict[str, _Redirect] = {}  # redirects that wait for the item of their target
         # URLs → the URL that they redirect to, permanently or not, and that was requested before.
-        self._leads: dict[str, str] = {}
+        self._leads: Latest[str, str] = Latest(MOST_GONE)
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Watch the responses of a crawl, whatever its spider does with them."""
@@ -116,8 +118,6 @@ class GoneAddresses(Telling[tuple[str, int]]):
         if host(there) != host(here):
             for redirect in (self._open[here], *self._open_before(request)):
                 redirect.leaves = True
-        if len(self._open) > MOST_GONE:
-            del self._open[next(iter(self._open))]
 
     def note_followed(self, request: Request) -> None:
         """Note that redirects are followed to this request, so their end will be known."""
@@ -144,8 +144,6 @@ class GoneAddresses(Telling[tuple[str, int]]):
         """Note redirects to a request that is not made because its URL was requested before."""
         for passed in _passed_urls(request):
             self._leads[self._known(passed)] = self._known(request.url)
-            if len(self._leads) > MOST_GONE:
-                del self._leads[next(iter(self._leads))]
         self._end_redirects(
             request, request.url, wait=math.inf
         )  # its item may have come already, or not

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections import OrderedDict
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...latest import Latest
 from .naming import IN_TITLES, TOLD_TITLE
 from .pairs import KEPT, OF_ALL, TOLD, text_hash
 from .template import LEAST_PAGES, Known, SiteTemplate
@@ -145,13 +145,8 @@ class SiteTemplates:
     """
 
     def __init__(self) -> None:
-        self._sites: OrderedDict[str, SharedTemplate] = OrderedDict()
+        self._sites: Latest[str, SharedTemplate] = Latest(MAX_SITES)
 
     def __getitem__(self, host: str) -> SharedTemplate:
-        template = self._sites.get(host)
-        if template is None:
-            template = self._sites[host] = SharedTemplate()
-        self._sites.move_to_end(host)
-        if len(self._sites) > MAX_SITES:
-            self._sites.popitem(last=False)
+        template = self._sites[host] = self._sites.get(host) or SharedTemplate()
         return template

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
+from ...latest import Latest
 from .parts import PREFIX, Features, UrlParts
 
 VOLATILE: Final = "volatile"
@@ -94,8 +95,9 @@ class VolatileParts:
     """
 
     def __init__(self) -> None:
-        self._frames: dict[int, _Frame] = {}
-        self._owners: dict[tuple[str, int], int] = {}  # the one frame of a content; 0 for several
+        self._frames: Latest[int, _Frame] = Latest(_MOST_FRAMES)
+        # The one frame of a content; 0 for several.
+        self._owners: Latest[tuple[str, int], int] = Latest(_MOST_FRAMES)
         self._values: dict[tuple[str, str], int] = {}  # where a part was found; 0 for several pages
         self._names: set[str] = set()  # of arguments of pages that came
         self._ripe: set[int] = set()  # contents of frames with two pages; a few are enough
@@ -126,7 +128,7 @@ class VolatileParts:
     def note_request(self, holes: Iterable[Hole], found_on: int) -> None:
         """Note the request for a URL that was found on a page."""
         for hole in holes:
-            frame = self._frames.get(hole.frame) or self._add_frame(hole)
+            frame = self._use_frame(hole)
             if not frame.is_mixed and len(frame.asked) < _ENOUGH and found_on not in frame.asked:
                 frame.asked += (found_on,)
 
@@ -201,7 +203,7 @@ class VolatileParts:
         """
         shown: bool | None = None
         for hole in holes:
-            frame = self._frames.get(hole.frame) or self._add_frame(hole)
+            frame = self._use_frame(hole)
             if frame.content is None:
                 self._own(frame, content, hole.frame)
             elif frame.is_mixed:
@@ -221,17 +223,13 @@ class VolatileParts:
             self._names.update(name for name, _ in parts.features)
         return shown
 
-    def _add_frame(self, hole: Hole) -> _Frame:
-        frame = self._frames[hole.frame] = _Frame(hole.place)
-        if len(self._frames) > _MOST_FRAMES:
-            del self._frames[next(iter(self._frames))]
+    def _use_frame(self, hole: Hole) -> _Frame:
+        frame = self._frames[hole.frame] = self._frames.get(hole.frame) or _Frame(hole.place)
         return frame
 
     def _own(self, frame: _Frame, content: int, key: int) -> None:
         frame.content, owned = content, (frame.place, content)
         self._owners[owned] = 0 if owned in self._owners else key
-        if len(self._owners) > _MOST_FRAMES:
-            del self._owners[next(iter(self._owners))]
 
     def _add_page(self, frame: _Frame, page: _Page) -> None:
         if not page.found_on or any(

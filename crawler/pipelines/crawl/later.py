@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
@@ -10,6 +9,7 @@ from scrapy import signals
 
 from ...dedup.verdict import Kind, Verdict
 from ...items import value_of
+from ...latest import Latest
 from ..dropping import DroppedPage
 from ..notices import Notices
 from ..stopping import NOT_WRITTEN
@@ -51,7 +51,7 @@ class LaterPipelines:
         self._lost = 0  # newly kept pages
         self._has_passed = False  # whether any tagged item has passed
         # Kept pages → whether the page is still on its way; otherwise it was forgotten.
-        self._pages: OrderedDict[str, bool] = OrderedDict()
+        self._pages: Latest[str, bool] = Latest(_MOST)
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Follow the items of a crawl."""
@@ -65,8 +65,6 @@ class LaterPipelines:
         """Note that the item of a page goes on to later pipelines."""
         if verdict.kind in _NEWLY_KEPT:
             self._pages[self._known(verdict.url)] = True
-            if len(self._pages) > _MOST:
-                self._pages.popitem(last=False)
 
     def is_doubtful(self, url: str | None) -> bool:
         """Whether a page is on its way, or was forgotten: a copy of it may be needed."""

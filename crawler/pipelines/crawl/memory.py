@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.identity import host
+from ...latest import Latest
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -32,24 +33,22 @@ class Dropped(NamedTuple):
 
 
 def hash_text(text: str) -> int:
-    """A hash of a text that is the same in all processes, and never 0."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
+    """A hash of a text that is the same in all processes."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
 
 
 class ReplaceablePages:
     """Remembers the requests and texts of the latest kept pages, as a better page may come."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._pages: dict[str, tuple[Request, int]] = {}
+        self._pages: Latest[str, tuple[Request, int]] = Latest(most)
 
     def add(self, url: str, request: Request | None, text: int) -> None:
         """Remember a page that came with this text, by its hash."""
-        self._pages.pop(url, None)
-        if request is not None and self._most:
+        if request is not None:
             self._pages[url] = request, text
-            if len(self._pages) > self._most:
-                del self._pages[next(iter(self._pages))]
+        else:
+            self._pages.pop(url, None)
 
     def take(self, url: str) -> tuple[Request, int] | None:
         """Hand over the request and the text of a page, None if it is not remembered."""
@@ -67,15 +66,11 @@ class LatestCopies:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._copies: dict[str, Dropped] = {}
+        self._copies: Latest[str, Dropped] = Latest(most)
 
     def add(self, url: str, page: Dropped) -> None:
         """Remember a copy."""
-        self._copies.pop(url, None)
         self._copies[url] = page
-        if len(self._copies) > self._most:
-            del self._copies[next(iter(self._copies))]
 
     def list_copies(self) -> dict[str, Dropped]:
         """The copies that are remembered, none of which has to be requested as it stands."""
@@ -109,8 +104,9 @@ class DroppedPages:
         # Pages forgotten for lack of room, by the host of the original, visited or not.
         self._forgotten: Counter[str] = Counter()
         self._hosts: dict[str, None] = {}
-        self._seen: dict[int, None] = {}  # hashes of URLs, the latest last
-        self._empty: dict[int, int] = {}  # hash of a URL whose response gave no item → time
+        self._seen: Latest[int, None] = Latest(_MOST_SEEN)  # hashes of URLs
+        # Hashes of URLs whose responses gave no item → time.
+        self._empty: Latest[int, int] = Latest(_MOST_SEEN)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -137,10 +133,7 @@ class DroppedPages:
 
     def note_kept(self, url: str) -> None:
         """Note that this process itself has seen a kept page."""
-        self._seen.pop(hash(url), None)  # a page that comes again is among the latest
         self._seen[hash(url)] = None
-        if len(self._seen) > _MOST_SEEN:
-            del self._seen[next(iter(self._seen))]
 
     def has_seen(self, url: str) -> bool:
         """Whether this process itself has seen a kept page, as far as it remembers."""
@@ -149,8 +142,6 @@ class DroppedPages:
     def note_empty(self, url: str) -> None:
         """Note that a response gave no item."""
         self._empty[hash(url)] = int(time.time())
-        if len(self._empty) > _MOST_SEEN:
-            del self._empty[next(iter(self._empty))]
 
     def find_emptied(self, pages: Iterable[Dropped]) -> dict[str, int]:
         """The originals of `pages` whose responses gave this process no item → the time."""

@@ -13,6 +13,7 @@ from scrapy.http import Response, TextResponse
 
 from ...chrome import MainText
 from ...chrome.main_text import UNSPACED
+from ...latest import Latest
 from .carried import Begun, carried_by
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, values_in, words_of
@@ -57,7 +58,7 @@ class OwnTexts:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[int, None] = {}  # the latest last
+        self._seen: Latest[int, None] = Latest(_MOST_HASHES)
 
     def note_kept(self, item: Any, response: Response) -> None:
         """Note the texts of an item whose page is kept."""
@@ -87,10 +88,7 @@ class OwnTexts:
 
     def _note(self, *texts: str | frozenset[str]) -> None:
         for mark in map(hash, texts):
-            self._seen.pop(mark, None)
             self._seen[mark] = None
-        while len(self._seen) > _MOST_HASHES:
-            del self._seen[next(iter(self._seen))]
 
 
 def _short_texts(item: Any, response: Response) -> frozenset[str]:

@@ -10,6 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 
 from ...dedup.verdict import Kind, Verdict
+from ...latest import Latest
 from .carried import Siblings, drop_injected, note_given
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class ItemsOfResponse:
         self._siblings = Siblings(response)
         self._holds_body = False  # whether an item before holds the body of the response
         # URLs → the values of the first item that has it, before pipelines change them
-        self._urls: dict[str, tuple[dict[str, Any], SharedUrl]] = {}
+        self._urls: Latest[str, tuple[dict[str, Any], SharedUrl]] = Latest(_MOST_URLS)
 
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries to the next response."""
@@ -198,10 +199,8 @@ class ItemsOfResponse:
         url, holds_body = self._origins.own_page(item, self._response)
         if url is not None:
             values = dict(ItemAdapter(item))
-            first, shared = self._urls.setdefault(url, (values, SharedUrl()))
+            first, shared = self._urls[url] = self._urls.get(url) or (values, SharedUrl())
             shared.is_shared |= not _are_equal(first, values)
-            if len(self._urls) > _MOST_URLS:
-                del self._urls[next(iter(self._urls))]
         holds_same = holds_body and self._holds_body
         self._holds_body |= holds_body
         origin = Origin(self._response, self._items == 1, holds_same, shared)

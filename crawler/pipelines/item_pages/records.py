@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 
 from ...items import Page
+from ...latest import Latest
 from .carried import carried_by, code_of
 from .item_texts import values_in
 
@@ -26,7 +27,7 @@ class Records:
 
     def __init__(self, *page_fields: str) -> None:
         self._page_fields = page_fields  # the same for all items of a page
-        self._seen: dict[int, None] = {}  # the latest last
+        self._seen: Latest[int, None] = Latest(_MOST)
 
     def note_item(self, url: str, item: Any, request: Request) -> bool:
         """Note an item of the page at `url`; whether it is another record than those before.
@@ -47,10 +48,7 @@ class Records:
             of_item, of_request = hash((url, repr(kept))), hash((url, repr(asked)))
         is_other = page in self._seen and not {of_item, of_request} & self._seen.keys()
         for mark in page, of_item, of_request:
-            self._seen.pop(mark, None)
             self._seen[mark] = None
-        while len(self._seen) > _MOST:
-            del self._seen[next(iter(self._seen))]
         return is_other
 
 

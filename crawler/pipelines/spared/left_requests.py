@@ -6,6 +6,7 @@ import random
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...latest import Latest
 from .novelty import Found, Yield
 from .untried import draw_untried
 
@@ -42,7 +43,7 @@ class LeftRequests:
     """The latest requests of a site that were not made, one for each URL."""
 
     def __init__(self) -> None:
-        self._by_url: dict[str, Left] = {}
+        self._by_url: Latest[str, Left] = Latest(_MOST)
         self._checked = 0  # how many pages were new when rules were last checked
         self._tried = 0  # the same for fruitless requests
 
@@ -64,8 +65,6 @@ class LeftRequests:
         if earlier is not None and earlier.request.dont_filter:
             return left
         self._by_url[url] = left
-        if len(self._by_url) > _MOST:
-            del self._by_url[next(iter(self._by_url))]
         return earlier
 
     def discard(self, url: str) -> Left | None:

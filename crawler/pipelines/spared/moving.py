@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import xxhash
 
 from ...dedup.urls.volatile import VOLATILE
+from ...latest import Latest
 
 logger = logging.getLogger(__name__)
 
@@ -75,9 +76,9 @@ class MovingPages:
     """
 
     def __init__(self) -> None:
-        self._moving: dict[int, _Kept] = {}
+        self._moving: Latest[int, _Kept] = Latest(_MOST_MOVING)
         self._found: set[int] = set()  # pages that move, of which nothing came since
-        self._watches: dict[int, _Watch] = {}
+        self._watches: Latest[int, _Watch] = Latest(_MOST)
         self._trials: dict[str, _Trial] = {}  # by the URL that is fetched again
         self._tried = 0  # pages, without those that move
 
@@ -140,12 +141,9 @@ class MovingPages:
 
     def _watch(self, page: int, url: str, enough: float) -> bool:
         """Note a text of a page; returns whether it is time to try it."""
-        watch = self._watches.pop(page, None) or _Watch()
-        self._watches[page] = watch  # the latest last
+        watch = self._watches[page] = self._watches.get(page) or _Watch()
         if url in watch.urls:  # by the spider's own will: it says nothing of new URLs
             return False
-        if len(self._watches) > _MOST:
-            del self._watches[next(iter(self._watches))]
         watch.texts += 1
         if len(watch.urls) < _URLS:
             watch.urls += (url,)
@@ -167,8 +165,6 @@ class MovingPages:
         if kept is not None:
             logger.info("%s has a new text at each fetch: its URLs count as one", trial.urls[0])
             self._moving[trial.page] = kept
-            if len(self._moving) > _MOST_MOVING:
-                del self._moving[next(iter(self._moving))]
             self._found.add(trial.page)
             self._tried -= 1
         return ""

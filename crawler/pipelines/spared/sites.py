@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from ...dedup.urls.parts import split_url
+from ...latest import Latest
 from .site_course import SiteCourse
 from .site_exchange import SeenPage, SiteExchange, SiteKey
 
@@ -38,7 +38,7 @@ class Sites:
         self._config = config
         self._tally = tally
         self._make = make
-        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()  # the latest used last
+        self._sites: Latest[SiteKey, SiteCourse] = Latest(_MOST)  # the latest used last
         self._learnt = 0
 
     def course_of(self, key: SiteKey) -> SiteCourse:
@@ -47,10 +47,7 @@ class Sites:
         if course is None:
             course = SiteCourse(self._config.copy_depth, self._config.fruitless)
             course.rules.take_rules(self.exchange.told.get(key[0], {}))
-            self._sites[key] = course
-            if len(self._sites) > _MOST:
-                self._sites.popitem(last=False)
-        self._sites.move_to_end(key)
+        self._sites[key] = course
         return course
 
     def note_page(self, page: SeenPage) -> None:
