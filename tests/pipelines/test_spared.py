@@ -433,8 +433,9 @@ async def test_rules_of_so_many_sites_are_remembered(
 
 
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
-    """Articles and the first of a kind, found on a list of one text; not what brings nothing."""
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    """Articles and the first of a kind, found on a list of one text; the rest once it has news."""
+    made = list[Left]()
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend)
     pages = [f"http://host/list?page={number}" for number in range(10)]
     found = "http://host/item/7", "http://host/about", "http://host/list?page=11"
     sites.note_page(seen_page(1, "a")._replace(url="http://host/item/1"))
@@ -449,6 +450,11 @@ def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     )
     assert article == about == MADE
     assert following.left == ("copy_depth",)
+    course.leave(Request(found[2]), following.left, last)
+    sites.note_page(seen_page(2, "a"))
+    assert made == []
+    sites.note_page(seen_page(3, "a")._replace(found_on=last))  # the list was worth reading
+    assert [one.request.url for one in made] == [found[2]]
 
 
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
