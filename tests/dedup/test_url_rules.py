@@ -73,6 +73,26 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
     return Crawled(fetched, set(contents), rules)
 
 
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("/a/b", "/a//b"),
+        ("/a/", "/a/index.html"),
+        ("/a/index.html", "/a/index.php"),
+        ("/?q=1", "/?q=1&q=1"),
+        ("/8f14e45fceea167a5a36dedd4bea2543", "/c9f0f895fb98ab9159f51fd0297e236d"),
+        ("/a/sid/8f14e45f", "/a/sid/45c48cce"),
+        ("/?word=%F7%E0%E9", "/?word=%EC%E5%E4"),  # in Windows-1251
+    ],
+)
+def test_a_rule_on_one_part_hides_no_page_that_differs_in_another(path: str, other: str) -> None:
+    rules = SiteRules()
+    rules.take_rules({"?sid": {"state": "added"}})
+    rules.note_page(parts(path), 1, is_new=True)
+    assert rules.find_rules(parts(path)) == []
+    assert rules.find_rules(parts(other)) is None
+
+
 def note_found_once(rules: SiteRules, path: str, content: int, *, is_new: bool) -> None:
     """Note a page whose URL was found on one page; it leads to another such URL of itself."""
     rules.note_found(parts(path))

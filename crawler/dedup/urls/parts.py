@@ -191,8 +191,9 @@ def _read_query(query: str, found: dict[str, str]) -> None:
         name, _, value = pair.partition("=")
         if not name and not value:
             continue
-        many = values.setdefault("?" + unquote_plus(name)[:64], [])
-        value = unquote_plus(value)
+        # Bytes of other encodings stay apart, as of the words %F7%E0%E9 and %EC%E5%E4.
+        name, value = (unquote_plus(one, errors="backslashreplace") for one in (name, value))
+        many = values.setdefault("?" + name[:64], [])
         if value in many:
             found["repeats"] = "&"
         else:
