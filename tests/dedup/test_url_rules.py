@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.urls import known_urls
 from crawler.dedup.urls.evidence import Evidence
 from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
@@ -91,6 +92,18 @@ def test_a_rule_on_one_part_hides_no_page_that_differs_in_another(path: str, oth
     rules.note_page(parts(path), 1, is_new=True)
     assert rules.find_rules(parts(path)) == []
     assert rules.find_rules(parts(other)) is None
+
+
+def test_only_the_latest_pages_of_a_site_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered of a crawl that goes on for months stays small."""
+    monkeypatch.setattr(known_urls, "_MOST_URLS", 6)
+    rules = SiteRules()
+    rules.take_rules({"?sid": {"state": "added"}})
+    for number in range(9):
+        rules.note_page(parts(f"/{number}/{'abc'[number % 3]}?sid=1"), number, is_new=True)
+    assert len(rules.list_pages()) == 6
+    spared = [rules.find_rules(parts(f"/{n}/{'abc'[n % 3]}?sid=2")) for n in range(9)]
+    assert spared == [*[None] * 3, *[["?sid"]] * 6]
 
 
 def note_found_once(rules: SiteRules, path: str, content: int, *, is_new: bool) -> None:

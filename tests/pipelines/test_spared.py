@@ -457,6 +457,18 @@ def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     assert [one.request.url for one in made] == [found[2]]
 
 
+def test_what_has_erred_twice_is_learnt_no_more() -> None:
+    """Each time it would hide the texts of the pages that it spares until it is revoked."""
+    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    rules = sites.course_of(("host", "parse")).rules
+    for first, is_learnt in (0, True), (10, True), (20, False):
+        for page, sort in itertools.product(range(first, first + 8), "ab"):
+            sites.note_page(seen_page(page, sort))
+        assert ("?sort" in rules.rules) == is_learnt
+        sites.note_page(seen_page(first, "b", text=first + 99))
+        assert not rules.rules
+
+
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
     """And what was fetched before it spares requests after it."""
     spider, made = Own("http://host/"), list[Left]()
