@@ -56,8 +56,7 @@ class Siblings:
     def note_request(self, request: Request) -> None:
         """Note in a request what it carries now: the callback will change the items."""
         request.meta.pop(GIVEN, None)  # of the response's request
-        carried = list(carried_by(request))
-        texts = texts_in(*carried) if carried else frozenset[str]()  # most links bring none
+        texts = texts_in(*carried_by(request))
         if not texts:
             request.meta.pop(CARRIED, None)
             return

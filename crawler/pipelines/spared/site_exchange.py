@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...dedup.errors import DedupError
+from ...latest import Latest
 from .novelty import Found
 from .visits import Visit
 
@@ -58,9 +59,9 @@ class SiteExchange:
     """Shares rules with other crawls and pages with other processes, and asks for theirs."""
 
     def __init__(self) -> None:
-        self.told: dict[str, Rules] = {}  # by site, the rules of the index
+        self.told: Latest[str, Rules] = Latest(_MOST_SITES)  # by site, the rules of the index
         self._index: DuplicateIndex | None = None
-        self._rules_next: dict[str, float] = {}
+        self._rules_next: Latest[str, float] = Latest(_MOST_SITES)
         self._pages_next = 0.0
         self._process = secrets.token_hex(8)
         self._last = b"0"
@@ -75,12 +76,7 @@ class SiteExchange:
         """The index's rules for a site; None if it is too early to ask, or without an answer."""
         if self._index is None or time.monotonic() < self._rules_next.get(site, 0):
             return None
-        self._rules_next.pop(site, None)
         self._rules_next[site] = time.monotonic() + _RULES_EVERY
-        if len(self._rules_next) > _MOST_SITES:
-            oldest = next(iter(self._rules_next))
-            del self._rules_next[oldest]
-            self.told.pop(oldest, None)
         try:
             self.told[site] = await self._index.url_rules(site)
         except DedupError as error:
