@@ -179,9 +179,6 @@ class GoneAddresses(Telling[tuple[str, int]]):
             redirect = self._open.pop(here, None)
             if redirect is None or end is None or here == end:
                 continue
-            if not wait:
-                self._note_gone(redirect.url, redirect.since)
-                continue
             redirect.end, redirect.until = end, time.monotonic() + wait
             self._ended[here] = redirect
             if len(self._ended) > _MOST_ENDED:

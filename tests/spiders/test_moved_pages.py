@@ -64,6 +64,23 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert again.stats["dedup/replaced"] == 1
 
 
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_page_that_moved_for_good_and_went_is_gone(
+    web: Web, crawl: Crawl, redis_url: str, status: int
+) -> None:
+    """Its text is kept under the next URL that has it."""
+    web.page("/", "/old", text=HOME)
+    web.page("/old", text=STORY)
+    await crawled(crawl, redis_url)
+    web.page("/", "/copy", "/old", text=HOME)  # the latest request is made first
+    web.answers["/old"] = Answer(b"", {"Location": "/new"}, 301)
+    web.answers["/new"] = Answer(b"", {"Content-Type": "text/html"}, status)
+    web.page("/copy", text=STORY)
+    again = await crawled(crawl, redis_url, CONCURRENT_REQUESTS=1, DEDUP_ASK_AGAIN=0)
+    assert again.stats["dedup/gone"] == 1
+    assert by_path(again)["/copy"]["kind"] == "unique"
+
+
 async def crawl_and_move(web: Web, crawl: Crawl, redis_url: str, status: int) -> dict[str, str]:
     """Crawl a site, and move it to its name with www.; return its paths and texts."""
     paths = {"/": HOME, "/a": STORY, "/b": text(article(3))}
