@@ -166,6 +166,20 @@ def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     assert spool.count() == ((0, 0), (1, 0))
 
 
+def test_lines_of_no_index_are_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each crawl would tell of them; what other indexes wait for stays."""
+    damaged = b"{\n" + b"x" * 3_000_000 + b"\n"
+    (tmp_path / "unchecked.jsonl").write_bytes(damaged)
+    spool, other = Spool(tmp_path, "index"), Spool(tmp_path, "other")
+    spool.add([request(1)])
+    other.add([request(2)])
+    for _ in range(2):
+        spool.set_aside()
+    assert caplog.text.count("2 lines among the waiting pages") == 1
+    assert (tmp_path / "unchecked.damaged").read_bytes() == damaged
+    assert (drained(spool), drained(other)) == ([request(1)], [request(2)])
+
+
 def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
     return json.dumps(record | values).encode() + b"\n"
 
