@@ -80,6 +80,7 @@ def carry(way: str, url: str, name: str) -> tuple[Request, Any]:
         "value": {"cb_kwargs": {"name": name}},
         "partial": {"callback": partial(complete, name=name)},
         "lambda": {"callback": lambda response: complete(response, name=name)},
+        "default": {"callback": lambda response, name=name: complete(response, name=name)},
     }[way]
     made = {
         "item": lambda: {**given["cb_kwargs"]["item"], "price": "7 Euro"},
@@ -88,7 +89,7 @@ def carry(way: str, url: str, name: str) -> tuple[Request, Any]:
     return Request(url, **given), made.get(way, lambda: {"title": f"{name.upper()} (new)"})
 
 
-WAYS = ["item", "nested", "dataclass", "value", "partial", "lambda", "loader"]
+WAYS = ["item", "nested", "dataclass", "value", "partial", "lambda", "default", "loader"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -209,6 +209,14 @@ def test_a_page_is_no_record_beside_its_page() -> None:
         assert not known.note_item("http://a/", page, request)
 
 
+def test_what_scrapy_counts_makes_no_record() -> None:
+    """A page that is found on two lists has two depths."""
+    known = Records()
+    for depth in range(2):
+        request = Request("http://a/", meta={"depth": depth})
+        assert not known.note_item("http://a/", {"code": "A7", "seen": f"at {depth}"}, request)
+
+
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is forgotten passes for one that has not come before."""
     monkeypatch.setattr(records, "_MOST", 6)

@@ -116,7 +116,11 @@ def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:
 
 
 def _is_held(text: str, held: Collection[str]) -> bool:
-    """Whether an item holds a text; one of several words also as a part of another."""
+    """Whether an item holds a text; one of several words also as a part of another.
+
+    >>> _is_held("tea", ["green tea"]), _is_held("green tea", ["a cup of green tea"])
+    (False, True)
+    """
     return text in held or (" " in text and any(contains(one, text) for one in held))
 
 
@@ -124,14 +128,14 @@ def is_carried(item: Any, request: Request) -> bool:
     """Whether an item, or what it was copied from, came along with the request of its response.
 
     >>> from scrapy import Request
-    >>> item = {"title": "Tea"}
+    >>> item = {"title": "Tea", "stars": None}
     >>> request = Request("http://a/reviews", cb_kwargs={"item": item})
     >>> is_carried(item, request), is_carried(item | {"stars": 5}, request), is_carried({}, request)
     (True, True, False)
     """
     carried = carried_by(request)
     held = (one.item if hasattr(one, "load_item") else one for one in carried)  # of a loader
-    return any(one is item or _is_copied(one, item) for one in held if ItemAdapter.is_item(one))
+    return any(_is_copied(one, item) for one in held if ItemAdapter.is_item(one))
 
 
 def _is_copied(one: Any, item: Any) -> bool:
