@@ -452,3 +452,19 @@ def test_tags_in_parquet():
     assert tables[0].schema == tables[1].schema
     assert {one.name for one in fields(Verdict)} == {one.name for one in feeds.arrow_type()}
     assert tables[1]["dedup"][0].as_py()["duplicate_of"] == "/a"
+
+
+@pytest.mark.parametrize("kind", [HtmlResponse, Response])
+@pytest.mark.parametrize(
+    ("url", "missing"),
+    [("tea", None), ("cake", Missing.OTHER_URL), ("http://[", Missing.OTHER_URL)],
+)
+def test_an_item_that_names_its_page_without_the_host(
+    kind: type[Response], url: str, missing: Missing | None
+) -> None:
+    """It is of the response with that URL, a file too; a URL that is none is of no response."""
+    body = b"%PDF-1.7" if kind is Response else b"<p>Tea"
+    origin = Origin(kind("http://a.example/list/tea", body=body), is_alone=True)
+    page = PageReader(DedupConfig(files=True), lambda name: None).read({"url": url}, origin)
+    assert page.missing is missing
+    assert missing is not None or page.url == "http://a.example/list/tea"

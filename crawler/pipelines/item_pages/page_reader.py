@@ -182,7 +182,7 @@ class PageReader:
         response = origin.response
         is_whole = page.has_content and not self._is_field(page)
         if is_whole and self._config.page == "auto":  # it lacks a URL
-            page.url = page.url or response.url
+            page.url = response.url
             return None
         if self._config.page == "auto" and not 200 <= response.status < 300:
             return Missing.ERROR
