@@ -211,6 +211,8 @@ def verify_pairs(
         difference, both = differences[odd_bits], members + stored_members
         with np.errstate(invalid="ignore"):
             similarity = (both - difference) / (both + difference)
+            sizes = members, stored_members
+            similarity = np.minimum(similarity, np.minimum(*sizes) / np.maximum(*sizes))
         hashes = (batch[name].to_pylist() for name in ("new_exact", "stored_exact"))
         pairs = zip(*hashes, strict=True)
         same_words = [new[:EXACT_BYTES] == kept[:EXACT_BYTES] for new, kept in pairs]

@@ -43,3 +43,16 @@ async def test_a_family_is_bounded_on_a_cluster(cluster: list[Server], cluster_u
         for number in kept[::16]:
             copy = text([*changed(article(0, 300), 8, seed=number), "new"])
             assert (await index.check(f"http://b/{number}", copy)).kind is Kind.NEAR
+
+
+async def test_a_page_with_a_quarter_more_text_is_no_copy(index_url: str) -> None:
+    """Sizes rule that out, in both orders, however many bits of two sketches happen to agree."""
+    config = DedupConfig(redis_url=index_url, shards=4)
+    whole = [article(number, 131) for number in range(200)]  # 127 shingles
+    short = [text(words[:105]) for words in whole]  # 101 of them: J = 0.795
+    long = [text(words) for words in whole]
+    async with DuplicateIndex.open(config) as index:
+        for half, first, second in (slice(100), short, long), (slice(100, 200), long, short):
+            for name, texts in ("first", first), ("second", second):
+                pages = [(f"http://{name}/{n}", one) for n, one in enumerate(texts)][half]
+                assert {verdict.kind for verdict in await index.check_many(pages)} == {Kind.UNIQUE}

@@ -154,7 +154,9 @@ def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.fl
             continue
         odd = np.minimum(differing, (bits - 1) / 2).astype(np.float64)
         members = np.array([sketch.members for sketch in group], np.float64)
-        found.append(_estimate_resemblance(odd, members[a] + members[b], bits))
+        one, other = members[a], members[b]
+        bound = np.minimum(one, other) / np.maximum(np.maximum(one, other), 1)
+        found.append(np.minimum(_estimate_resemblance(odd, one + other, bits), bound))
     return np.concatenate(found) if found else np.empty(0)
 
 

@@ -149,7 +149,10 @@ def estimate_odd(
     low = similarity - math.hypot(similarity - least, z * sampling) - slope
     high = similarity + math.hypot(most - similarity, z * sampling) + slope
     error = math.hypot(slope * deviation / decay, sampling)
-    return Estimate(similarity, max(0.0, low), min(1.0, high), error)
+    # The sizes bound the resemblance: exactly if all members are sampled.
+    bound = min(members_a, members_b) / max(members_a, members_b)
+    high = min(high, 1.0 if level else bound)
+    return Estimate(min(similarity, bound), max(0.0, min(low, bound)), high, error)
 
 
 def deviation_of_odd(members: float, bits: int) -> float:

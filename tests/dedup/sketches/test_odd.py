@@ -51,6 +51,25 @@ def test_the_interval_holds_the_resemblance(size: int, resemblance: float) -> No
     assert np.std(errors) < 0.02
 
 
+@pytest.mark.parametrize(("size", "larger"), [(6, 8), (100, 126), (600, 752)])
+def test_sizes_bound_the_resemblance(size: int, larger: int) -> None:
+    """A set within one with over a quarter more members is never estimated at four fifths."""
+    rng = np.random.default_rng(size)
+    held = 0
+    for _ in range(1000):
+        hashes = rng.integers(0, 2**64, larger, dtype=np.uint64)
+        part, whole = odd_sketch(hashes[:size], 0, 1024), odd_sketch(hashes, 0, 1024)
+        odd = differing(part.bits, whole.bits)
+        both = [
+            estimate_odd(odd, a.members, b.members, 0, bits=1024)
+            for a, b in ((part, whole), (whole, part))
+        ]
+        assert both[0] == both[1]
+        assert both[0].similarity <= size / larger < 0.8
+        held += both[0].low <= size / larger + 1e-9 <= both[0].high + 2e-9
+    assert held >= 1000 * 0.93
+
+
 @pytest.mark.parametrize("threshold", [0.8, 0.95])
 @pytest.mark.parametrize("resemblance", [0.0, 0.3])
 def test_the_interval_of_unlike_pages_is_wide(threshold: float, resemblance: float) -> None:

@@ -33,11 +33,12 @@ local function simhash_resemblance(differing, bits)
 end
 
 -- Resemblance of two sets of `a` and `b` members whose odd sketches differ in `odd` bits
--- (Mitzenmacher, Pagh, Pham 2014, section 3.1).
+-- (Mitzenmacher, Pagh, Pham 2014, section 3.1). It is at most the smaller size by the larger.
 local function resemblance(odd, a, b, bits)
   if 2 * odd >= bits then return 0 end
   local difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
-  return math.max(0, (a + b - difference) / (a + b + difference))
+  local similarity = (a + b - difference) / (a + b + difference)
+  return math.max(0, math.min(similarity, math.min(a, b) / math.max(a, b)))
 end
 
 local function sketch_at(page, level, bits)
