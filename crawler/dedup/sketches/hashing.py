@@ -37,6 +37,7 @@ _JOIN: Final = tuple(
     for value in (
         0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
         0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179,
+        0xCBBB9D5DC1059ED8, 0x629A292A367CD507, 0x9159015A3070DD17, 0x152FECD8F70E5939,
     )
 )  # fmt: skip
 _32: Final = np.uint64(32)
@@ -102,6 +103,7 @@ def hash_runs(tokens: ShingleArray, size: int) -> ShingleArray:
     Returns uint64 of shape (…, tokens - size + 1). Runs of doubling length are joined as ``left *
     multiplier + right``, with another multiplier for each length. So 2 * log2(size) operations are
     enough, and texts that collide under one polynomial modulo 2**64 (Thue-Morse words) do not.
+    No multiplier comes twice in a size of an index, or two places of a run would weigh alike.
     """
     if COMPILED and tokens.ndim == 1:
         return _hashing.runs(tokens, size)

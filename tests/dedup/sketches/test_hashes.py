@@ -71,6 +71,14 @@ def test_long_runs_take_all_multipliers(size: int) -> None:
     assert same(*by_both(lambda: hash_runs(values, size)))
 
 
+@pytest.mark.parametrize("size", range(2, 101))
+def test_each_place_of_a_run_counts_for_itself(size: int) -> None:
+    """Tokens that change places make another run, in all sizes that an index may have."""
+    places = np.eye(size, dtype=np.uint64)
+    weights = {int(hash_runs(place, size)[0]) for place in places}
+    assert len(weights) == size
+
+
 def test_runs_longer_than_the_text_are_an_error() -> None:
     for size in (0, 3):
         with pytest.raises(ValueError, match="2 tokens have no runs"):
