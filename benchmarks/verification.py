@@ -5,8 +5,8 @@
 FOLDER has a folder ``licenses``, as for benchmarks/quality.py. Of all its pairs at Jaccard 0.4 and
 above: the standard error of the estimates of those between 0.7 and 0.9, and the F1 of those
 estimated at 0.8 and above. Then the texts are checked in their order by an index on a private
-server, and by datasketch's MinHashLSH of 256 values: a text should be dropped if it resembles one
-that was kept before it by 0.8. Means over seeds.
+server, and by datasketch's MinHashLSH of 256 values, which verify its candidates: a text should be
+dropped if it resembles one that was kept before it by 0.8. Means over seeds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.quality import Scores, Texts, load, score
+from benchmarks.quality import RECALL, Scores, Texts, load, score
 from benchmarks.sketch import environment
 from benchmarks.tools.folders import folder_with
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, estimate, jaccard
@@ -40,13 +40,14 @@ Estimator = Callable[[int, int], float]
 
 def by_values(texts: Texts, seed: int, count: int, bits: int | None) -> Estimator:
     """Estimates from values of the fast similarity sketch, of which so many bits are kept."""
-    sketches = Sketcher(num_hashes=count, seed=seed).sketch_many(texts.texts)
+    sketcher = Sketcher(num_hashes=count, seed=seed, normaliser=texts.normaliser)
+    sketches = sketcher.sketch_many(texts.texts)
     return lambda a, b: estimate(sketches[a], sketches[b], bits=bits).similarity
 
 
 def by_odd(texts: Texts, seed: int) -> Estimator:
     """Estimates from odd sketches, at the level of the text that came first."""
-    shingler = Shingler(seed=seed)
+    shingler = Shingler(seed=seed, normaliser=texts.normaliser)
     sketches = [odd_sketches(shingler(text), BITS, THRESHOLD) for text in texts.texts]
 
     def similarity(a: int, b: int) -> float:
@@ -72,18 +73,20 @@ def verify(texts: Texts, exact: Scores, similarity: Estimator) -> tuple[float, f
 
 
 def by_datasketch(texts: Texts, seed: int) -> Iterator[bool]:
-    """Whether datasketch drops each text: its index finds one that was kept."""
+    """Whether datasketch drops each text: its index finds a kept one whose sketch is similar."""
     from datasketch import MinHash, MinHashLSH
 
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=256)
+    index = MinHashLSH(threshold=THRESHOLD, num_perm=256, weights=RECALL)
+    kept: dict[int, MinHash] = {}
     for number, text in enumerate(texts.texts):
         words = list(texts.normaliser.words(text))
         grams = range(max(1, len(words) - texts.size + 1))
         sketch = MinHash(num_perm=256, seed=seed)
         sketch.update_batch([" ".join(words[i : i + texts.size]).encode() for i in grams])
-        dropped = bool(index.query(sketch))
+        dropped = any(kept[one].jaccard(sketch) >= THRESHOLD for one in index.query(sketch))
         if not dropped:
             index.insert(number, sketch)
+            kept[number] = sketch
         yield dropped
 
 
