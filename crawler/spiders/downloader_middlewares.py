@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookies
@@ -15,7 +14,6 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
-from scrapy.utils.response import get_meta_refresh
 
 from ..chrome.page.encoding import decode_body, is_charset
 from ..scrapy_versions import SHARES_ROBOTS
@@ -103,15 +101,6 @@ class RefreshMiddleware(MetaRefreshMiddleware):
             return super().process_response(request, response, **others)
         except ValueError:
             return response
-
-
-def refresh_targets(response: Response) -> Iterator[str]:
-    """Yield the URL to which a page leads by a meta refresh, if any."""
-    if isinstance(response, TextResponse) and _may_refresh(response):
-        with suppress(ValueError):  # an invalid URL
-            _, url = get_meta_refresh(response, ("noscript",))
-            if url:
-                yield url
 
 
 def _may_refresh(response: TextResponse) -> bool:

@@ -15,6 +15,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.gz import gunzip, gzip_magic_number
 
 from .. import chrome
+from ..chrome.page.head import refresh_target
 from ..files import can_read_files
 from ..items import Page
 from ..pipelines.crawl.asked_pages import is_asked_again
@@ -26,7 +27,7 @@ from ..scrapy_versions import run_in_thread
 from ..start_errors import name_setting, speak_plainly
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
-from .downloader_middlewares import added_to, refresh_targets
+from .downloader_middlewares import added_to
 from .fetch_failures import FetchFailures
 from .job_lock import JobLock
 from .links import NewLinks, encode_link
@@ -213,8 +214,8 @@ class SiteSpider(Spider):
             for link in chrome.links(document)
             if not (link.nofollow and self.obeys_tags)
         )
-        found = chain(hrefs, refresh_targets(response))
-        for url in self._links.resolve_links(found, base_of(response, document)):
+        led = refresh_target(header_of(response.headers, b"Refresh"))
+        for url in self._links.resolve_links(chain(hrefs, [led]), base_of(response, document)):
             if self.arguments.wants_url(url):
                 yield url
 

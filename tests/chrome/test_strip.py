@@ -317,6 +317,27 @@ def test_frames_are_followed() -> None:
     assert strip_chrome(document).text == ""
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<svg><title>Map</title><g><a xlink:href=/n><path/></a><a href=/s></a><a></a></g></svg>",
+         ["/n", "/s"]),
+        ("<link rel=Next href=/2><link rel=prev href=/0><link rel=stylesheet href=/css>",
+         ["/2", "/0"]),
+        ("<link rel=alternate hreflang=de href=/de><link rel=alternate type=rss href=/f>", ["/de"]),
+        ("<meta http-equiv=Refresh content='0;URL=/a'><meta http-equiv=refresh content='9'>",
+         ["/a"]),
+        ("<meta http-equiv=refresh content='0; /b'><meta name=refresh content='0;/c'>", ["/b"]),
+        ("""<meta http-equiv=refresh content=".5, url = '/d' x">""", ["/d"]),
+    ],
+)  # fmt: skip
+def test_what_leads_on_without_a_link(html: str, expected: list[str]) -> None:
+    """Browsers offer it, or go there; and a page may have no other way to its texts."""
+    document = parse(f"{html}<p>tea")
+    assert [link.href for link in links(document)] == expected
+    assert strip_chrome(document).text == "tea"
+
+
 def test_links_that_are_not_seen_are_followed() -> None:
     """They are links of the page, and none of its text."""
     document = parse("<p>tea <span style='display:none'><a href=/x>one</a> two</span> time")

@@ -243,6 +243,13 @@ async def test_pages_that_lead_on_after_a_while_are_pages(web: Web, crawl: Crawl
     assert (await crawl(METAREFRESH_MAXDELAY=20)).paths == ["/", "/1"]
 
 
+async def test_a_header_may_lead_on(web: Web, crawl: Crawl) -> None:
+    """Browsers go there as with a meta refresh; scripts answer with this and nothing else."""
+    web.page("/", Refresh="0; url=/next")
+    web.page("/next", Refresh="60", Content_Type="text/html")
+    assert (await crawl()).paths == ["/", "/next"]
+
+
 @pytest.mark.parametrize(
     "head",
     [

@@ -25,7 +25,7 @@ from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
 from .elements import (
     DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden
 )
-from .head import (RECORD, Head, is_data)
+from .head import (RECORD, Head, is_data, is_noted)
 from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, is_line_number)
 from .hidden import UNQUOTED as UNQUOTED_NAME
 from .pictures import (
@@ -288,9 +288,11 @@ cdef class Walk:
             return True
         if self.icon == NULL and (name == DRAWN or name in VALUED):
             read_icon(self, node, name)
+        if name == DRAWN:
+            add_drawn_links(self, node)
         if action == HEAD:
-            if name == "link" and "canonical" not in (value(node, b"rel") or "").lower():
-                return False  # as of most, the head takes no note of it
+            if name == "link" and not is_noted(value(node, b"rel")):
+                return False
             sink = self.head.add(name, attributes(node))
         elif name == "script" and is_data(value(node, b"type")):
             sink = self.head.data

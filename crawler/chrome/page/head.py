@@ -12,6 +12,11 @@ _WORDS_READ: Final = 1000  # characters of a list that should have a few; millio
 _COLON: Final = re.compile(r" ?: ?")
 _LONGEST_DATE: Final = 100
 _LINKS: Final = {"area": "href", "frame": "src"}  # what leads on, beside `a`, by which attribute
+# As the HTML standard has it ("shared declarative refresh steps"): "0; url=/b", "0;/b", "0, '/b'".
+_REFRESH: Final = re.compile(
+    r"""\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|([^"'].*))""", re.I | re.S
+)
+_NOTED: Final = ("canonical", "next", "prev", "alternate")
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
 
 # Names of meta tags that say when a page was published, the surest first.
@@ -54,25 +59,37 @@ class Head:
         """Note an element; return where its text goes."""
         if tag == "meta":
             if content := attributes.get("content"):
+                if attributes.get("http-equiv", "")[:_NAME_READ].strip().lower() == "refresh":
+                    self._add_link(refresh_target(content), None)
                 for key in ("property", "itemprop", "name"):
                     if name := attributes.get(key, "")[:_NAME_READ].strip().lower():
                         self._date(name, content)
                         if key == "name":
                             self.metas.append((name, content))
         elif tag == "link":
-            if self.canonical is None and "canonical" in split_words(attributes.get("rel", "")):
+            words = split_words(attributes.get("rel", ""))
+            if self.canonical is None and "canonical" in words:
                 self.canonical = attributes.get("href", "").strip() or None
+            if _is_page(words, attributes):
+                self._add_link(attributes.get("href"), None)
         elif tag == "base":
             if self.base is None and "href" in attributes:
                 self.base = attributes["href"].strip()
         elif tag in _LINKS:
-            if _LINKS[tag] in attributes:
-                self.hrefs.append(attributes[_LINKS[tag]])
-                self.rels.append(attributes.get("rel"))
+            self._add_link(attributes.get(_LINKS[tag]), attributes.get("rel"))
         elif not self.titled:
             self.titled = True
             return self.titles
         return None
+
+    def add_drawn(self, attributes: Mapping[str, str]) -> None:
+        """Note a link in a drawing, which may have its URL in an attribute of XML."""
+        self._add_link(attributes.get("href") or attributes.get("xlink:href"), None)
+
+    def _add_link(self, href: str | None, rel: str | None) -> None:
+        if href is not None:
+            self.hrefs.append(href)
+            self.rels.append(rel)
 
     def time(self, attributes: Mapping[str, str]) -> None:
         """Note a time element if it has the date of publication."""
@@ -84,6 +101,31 @@ class Head:
     def _date(self, name: str, value: str) -> None:
         if name in _ALL_DATES and value and len(value) <= _LONGEST_DATE:
             self.dates.setdefault(name, value.strip())
+
+
+def refresh_target(content: str) -> str:
+    """Return the URL to which a page leads by its refresh; empty if it only reloads itself.
+
+    >>> refresh_target("5; URL='/b'"), refresh_target("0;/b"), refresh_target("60")
+    ('/b', '/b', '')
+    """
+    found = _REFRESH.match(content)
+    return (found[1] or found[2] or found[3] or "").strip() if found else ""
+
+
+def is_noted(rel: str | None) -> bool:
+    """Whether the head may take note of an element `link`; of most it does not."""
+    return rel is not None and any(word in rel.lower() for word in _NOTED)
+
+
+def _is_page(words: list[str], attributes: Mapping[str, str]) -> bool:
+    """Whether an element `link` leads to another page: the next, the one before, a translation.
+
+    >>> _is_page(["next"], {}), _is_page(["alternate"], {"type": "application/rss+xml"})
+    (True, False)
+    """
+    is_near = "next" in words or "prev" in words
+    return is_near or ("alternate" in words and "hreflang" in attributes)
 
 
 def is_data(kind: str | None) -> bool:

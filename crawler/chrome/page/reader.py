@@ -69,6 +69,8 @@ class Reader(BlockReader):
             self._skipped += 1
             if self._drawn and tag == "use" and not self._drawn[1]:
                 self._drawn = self._drawn[0], drawing_name(attributes)
+            if self._drawn and tag == "a":
+                self._head.add_drawn(attributes)
             return
         if self._dated:
             self._part_date()

@@ -25,7 +25,8 @@ pure = load_pure(reader.__name__)
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <meta property="article:published_time" content=2026-05-01>
-<base href=/base><link rel=canonical href=/a>
+<base href=/base><link rel=canonical href=/a><link rel=Next href=/2><link rel=icon href=/i>
+<meta http-equiv=refresh content="9;/later">
 <script type="application/ld+json">{"a": 1}</script><script>var a = "<p>";</script>
 <body class="home page"><nav id=menu role=navigation><a href=/ rel=nofollow>Ho<b>me</b></a>
 <a>no link</a><a href="/x  y">two   words </a></nav>
@@ -40,7 +41,8 @@ PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <template shadowrootmode=open><p>yes</template><table><tr><td>1<td class=n>2</table>
 <map><area href=/area>a map</map>
 <p>a<x-y>b<z->c</x-y>d<x-y><div>e</div>f</x-y>g<x-y>h<p>i</x-y>j
-<embed src=x><st1:City>t\u00e9</st1:City>a<svg><title>no</title></svg>
+<embed src=x><st1:City>t\u00e9</st1:City>a<svg><title>no</title><a xlink:href=/map>
+<text>no</a><a href=/s></a></svg>
 <ul aria-hidden=true><li>one<li>two</ul></main></html>
 <p>after the end</p><!-- end -->"""
 
@@ -101,7 +103,7 @@ def test_a_page() -> None:
     found, heard = both(PAGE.encode())
     assert found == heard
     assert found["head.titles"] == "Tea & cake"
-    assert found["head.hrefs"] == ["/", "/x  y", "/%C3%A9", "/area"]
+    assert found["head.hrefs"] == ["/2", "/later", "/", "/x  y", "/%C3%A9", "/area", "/map", "/s"]
     assert "Home no link two words" in found["texts"]
     assert found["texts"][-1] == "after the end"
 

@@ -74,19 +74,31 @@ cdef bint read_icon(Walk found, xmlNode* node, str tag) except -1:
 
 cdef str used_name(xmlNode* top):
     """Return the name of the first other drawing in a drawing."""
-    cdef xmlNode* node = top
+    cdef xmlNode* node = next_within(top, top)
     cdef str name
-    while True:
-        if node.type == XML_ELEMENT_NODE:
-            if node != top and strcmp(<const char*>node.name, b"use") == 0:
-                name = drawing_name(attributes(node))
-                if name:
-                    return name
-            if node.children != NULL:
-                node = node.children
-                continue
-        while node != top and node.next == NULL:
-            node = node.parent
-        if node == top:
-            return ""
-        node = node.next
+    while node != NULL:
+        if node.type == XML_ELEMENT_NODE and strcmp(<const char*>node.name, b"use") == 0:
+            name = drawing_name(attributes(node))
+            if name:
+                return name
+        node = next_within(node, top)
+    return ""
+
+
+cdef int add_drawn_links(Walk found, xmlNode* top) except -1:
+    """Note the links in a drawing, such as a map."""
+    cdef xmlNode* node = next_within(top, top)
+    while node != NULL:
+        if node.type == XML_ELEMENT_NODE and strcmp(<const char*>node.name, b"a") == 0:
+            found.head.add_drawn(attributes(node))
+        node = next_within(node, top)
+    return 0
+
+
+cdef xmlNode* next_within(xmlNode* node, xmlNode* top) noexcept:
+    """The node after `node` in the element `top`; NULL after the last."""
+    if node.type == XML_ELEMENT_NODE and node.children != NULL:
+        return node.children
+    while node != top and node.next == NULL:
+        node = node.parent
+    return NULL if node == top else node.next
