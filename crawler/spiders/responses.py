@@ -27,13 +27,15 @@ _PARTS: Final = (b"word/document", b"META-INF/container.xml")
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON: Final = 64 * 1024
-_TYPE_END = re.compile(r"[;,\s]")
+_TYPE_END = re.compile(r"[:;,\s]")
+_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)
+_UNKNOWN: Final = frozenset({"unknown/unknown", "application/unknown"})
 
 
 def is_html(response: Response) -> bool:
     """Whether a response is an HTML page."""
     kind = media_type(header_of(response.headers, b"Content-Type"))
-    # Without the header Scrapy has looked at the body.
+    # Without a type Scrapy has looked at the body, as browsers do.
     return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
 
 
@@ -105,9 +107,12 @@ def header_of(headers: Headers, name: bytes) -> str:
 
 
 def media_type(header: str) -> str:
-    """The media type without its parameters, whatever separates them.
+    """The media type without its parameters, whatever separates them; empty if it says nothing.
 
     >>> media_type("Text/HTML; charset=utf-8"), media_type("text/html, text/html")
     ('text/html', 'text/html')
+    >>> media_type("html"), media_type("*/*")
+    ('', '')
     """
-    return _TYPE_END.split(header.strip(), maxsplit=1)[0].lower()
+    kind = _TYPE_END.split(header.strip(), maxsplit=1)[0].lower()
+    return kind if _TYPE.fullmatch(kind) and kind not in _UNKNOWN else ""

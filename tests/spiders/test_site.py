@@ -280,6 +280,17 @@ async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     assert result.stats["site/other_content_types/image/png"] == 1
 
 
+@pytest.mark.parametrize("said", ["html", "text / html", "*/*", "unknown/unknown"])
+async def test_a_type_that_says_nothing_is_none(web: Web, crawl: Crawl, said: str) -> None:
+    """Browsers look at the body then, and show a page."""
+    web.page("/", "/page", "/file")
+    web.page("/page", Content_Type=said)
+    web.answers["/file"] = Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), {"Content-Type": said})
+    result = await crawl()
+    assert result.paths == ["/", "/page"]
+    assert result.stats["site/other_content_types/unknown"] == 1
+
+
 async def test_a_file_that_is_called_a_page_has_no_text(web: Web, crawl: Crawl) -> None:
     """Two PDFs with the same fonts were copies of each other; what the server says stays a page."""
     web.page("/", "/download?id=1")
