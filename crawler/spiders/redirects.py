@@ -11,18 +11,36 @@ if TYPE_CHECKING:
 _ASKED_AGAIN = "site_asked_again"  # in the meta of a request
 
 
-def let_come_back(request: Request) -> None:
-    """Let a request pass Scrapy's dupefilter once if redirects led back to its own URL.
+class ReturningRedirects:
+    """Lets requests pass Scrapy's dupefilter once if redirects led back to their URL.
 
-    A page that redirects to itself may have set a cookie first, so it is requested once more.
+    A URL that redirects to itself may have set a cookie first. So may the link of a page to which
+    it redirects, such as one that asks for consent, and that link redirects to the URL again.
     Redirects from there are followed as usual.
     """
-    if request.meta.pop(_ASKED_AGAIN, False):
-        request.dont_filter = False
-    if request.meta.get("redirect_urls", []).count(request.url) == 1:
-        request.dont_filter = request.meta[_ASKED_AGAIN] = True
-        if request.meta["redirect_reasons"][-1] == "meta refresh":
+
+    def __init__(self) -> None:
+        self._led_on: dict[int, bool] = {}  # hash of a URL that redirects → requested again
+
+    def let_come_back(self, request: Request) -> None:
+        """Let a request pass if it comes back to its URL for the first time."""
+        if request.meta.pop(_ASKED_AGAIN, False):
+            request.dont_filter = False
+        came_from: list[str] = request.meta.get("redirect_urls", [])
+        is_own = came_from.count(request.url) == 1
+        if is_own or self._comes_back(request.url, came_from):
+            request.dont_filter = request.meta[_ASKED_AGAIN] = True
+        if is_own and request.meta["redirect_reasons"][-1] == "meta refresh":
             request.meta["dont_redirect"] = True  # the page reloads itself, as news pages do
+        for url in came_from:
+            self._led_on.setdefault(hash(url), False)
+
+    def _comes_back(self, url: str, came_from: list[str]) -> bool:
+        """Whether a URL that has redirected before is the target of another one's redirect."""
+        if not came_from or url in came_from or self._led_on.get(hash(url), True):
+            return False
+        self._led_on[hash(url)] = True
+        return True
 
 
 def is_sibling(host: str, hosts: Iterable[str]) -> bool:

@@ -31,7 +31,7 @@ from .downloader_middlewares import added_to
 from .fetch_failures import FetchFailures
 from .job_lock import JobLock
 from .links import NewLinks, encode_link
-from .redirects import is_sibling, let_come_back
+from .redirects import ReturningRedirects, is_sibling
 from .responses import (
     base_of,
     header_of,
@@ -88,6 +88,7 @@ class SiteSpider(Spider):
         self.pages = 0
         self.robots = RobotsFiles()
         self._links = NewLinks(self._is_here)
+        self._redirects = ReturningRedirects()
         self._limits = SitemapLimits(self.arguments.max_pages)
         self._sitemaps = Sitemaps(self.arguments.sitemaps, self._limits, self._is_here)
 
@@ -292,7 +293,7 @@ class SiteSpider(Spider):
         is_sitemap = request.callback == self.parse_sitemap
         is_here = self._sitemaps.are_here if is_sitemap else self._is_here
         if is_here(request.url):
-            let_come_back(request)
+            self._redirects.let_come_back(request)
             return
         host = host_of(request.url)
         if came_from and came_from[0] in self.arguments.urls and is_sibling(host, self.hosts):

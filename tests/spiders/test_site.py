@@ -223,6 +223,22 @@ async def test_a_redirect_may_set_the_cookie_that_lets_pass(
     assert "site/endless_redirects" not in result.stats
 
 
+async def test_a_page_may_ask_first(web: Web, crawl: Crawl) -> None:
+    """For consent, or an age: its link sets a cookie, and leads back to what was asked for."""
+    web.page("/ask", "/enter")
+    for path in ("/", "/a", "/b"):
+        web.page(path, "/a", "/b")
+        web.answers[f"with cookie {path}"] = web.answers[path]
+        web.answers[path] = Answer(status=302, headers={"Location": "/ask"})
+    cookie = {"Location": "/", "Set-Cookie": "adult=1; Path=/"}
+    web.answers["/enter"] = Answer(status=302, headers=cookie)
+    assert (await crawl()).paths == ["/", "/a", "/ask", "/b"]
+    web.answers["/enter"] = Answer(status=302, headers={"Location": "/"})  # and nothing helps
+    web.seen.clear()
+    assert (await crawl()).paths == ["/ask"]
+    assert web.seen.count("/") == 2
+
+
 async def test_a_page_that_loads_itself_anew_is_a_page(web: Web, crawl: Crawl) -> None:
     """As front pages of newspapers do; a page that goes on to another by that still leads there."""
     web.page("/", "/news", "/on")
