@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 from lxml import etree
-from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+from scrapy.utils.sitemap import Sitemap
 from w3lib.url import safe_url_string
 
 from ..dedup.identity import resolved
@@ -35,6 +35,8 @@ _MOST_URLS: Final = 1_000_000
 
 # An ampersand that a sitemap has not escaped: lxml would leave it out, with the name behind it.
 _AMPERSAND = re.compile(rb"&(?!#?\w+;)")
+# A line of robots.txt that names a sitemap, maybe behind a byte order mark.
+_NAMED = re.compile(rb"(?:^(?:\xef\xbb\xbf)?|[\r\n])[ \t]*sitemap[ \t]*:([^\r\n]+)", re.IGNORECASE)
 _VERBATIM: Final = (b"<![CDATA[", b"\0")  # sections in which nothing is escaped, and UTF-16
 # RSS of all versions, and Atom.
 _OF_FEEDS = etree.XPath(
@@ -64,17 +66,24 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
     except StopIteration:
         raise ValueError("it is empty, or not XML") from None
     if sitemap.type in ("urlset", "sitemapindex"):
-        return sitemap.type == "sitemapindex", (entry["loc"] for entry in sitemap)
+        # Translations are often named beside their original only.
+        found = (url for entry in sitemap for url in (entry["loc"], *entry.get("alternate", ())))
+        return sitemap.type == "sitemapindex", found
     if sitemap.type not in ("rss", "RDF", "feed"):
         raise ValueError(f"it is a document of the type {sitemap.type!r}")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
-    found: Any = _OF_FEEDS(etree.fromstring(text, parser))
-    return False, (str(url).strip() for url in found)
+    linked: Any = _OF_FEEDS(etree.fromstring(text, parser))
+    return False, (str(url).strip() for url in linked)
 
 
 def list_sitemaps(robots: bytes) -> list[str]:
-    """The sitemaps that a robots.txt names; without any, the usual URL."""
-    return list(sitemap_urls_from_robots(first_lines(robots))) or [USUAL_PATH]
+    r"""The sitemaps that a robots.txt names; without any, the usual URL.
+
+    >>> list_sitemaps(b"\xef\xbb\xbfSitemap: /a.xml\rsitemap : /b.xml # all"), list_sitemaps(b"")
+    (['/a.xml', '/b.xml'], ['/sitemap.xml'])
+    """
+    lines = (line.decode("utf-8", "replace") for line in _NAMED.findall(first_lines(robots)))
+    return [line.partition(" #")[0].strip() for line in lines] or [USUAL_PATH]
 
 
 class SitemapLimits:

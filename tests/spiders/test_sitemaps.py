@@ -33,6 +33,13 @@ async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl
     assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
 
 
+def test_translations_are_pages() -> None:
+    """Many sitemaps name them only beside the page that they translate."""
+    link = '<x:link xmlns:x="x" rel="alternate" hreflang="de" href="http://h/de"/>'
+    sitemap = f"<urlset><url><loc>http://h/en</loc>{link}</url></urlset>"
+    assert list(sitemaps.read_sitemap(sitemap.encode())[1]) == ["http://h/en", "http://h/de"]
+
+
 def test_an_ampersand_that_is_not_escaped_stays_in_its_url() -> None:
     """Many sites write such sitemaps; the query lost the name of each further argument."""
     sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
