@@ -40,7 +40,7 @@ class NewLinks:
         # Most pages have many links to a few other hosts.
         self._is_site_here = lru_cache(_MOST_SITES)(is_here)
         self._texts: set[int] = set()
-        self._urls: set[int] = set()
+        self.urls: set[int] = set()  # hashes
 
     def look_again(self) -> None:
         """Forget which links were left out: more hosts are crawled now."""
@@ -86,10 +86,10 @@ class NewLinks:
                 continue
             if bare := _BARE.match(url):
                 url = f"{bare[0]}/{url[bare.end() :]}"
-            if not url.startswith(_SCHEMES) or hash(url) in self._urls:
+            if not url.startswith(_SCHEMES) or hash(url) in self.urls:
                 continue
             if absolute or self._is_here(url):
-                self._urls.add(hash(url))
+                self.urls.add(hash(url))
                 yield url
 
 

@@ -27,6 +27,7 @@ from ..scrapy_versions import run_in_thread
 from ..start_errors import name_setting, speak_plainly
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
+from .depth import DepthLimit
 from .downloader_middlewares import added_to
 from .fetch_failures import FetchFailures
 from .job_lock import JobLock
@@ -73,6 +74,7 @@ class SiteSpider(Spider):
     # default of a hundred would be a waste.
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
     failures: FetchFailures
+    depth: DepthLimit
     job: JobLock
     obeys_tags = True
     reads_pages = True  # the spider parses pages itself, so ResponseParser need not
@@ -88,6 +90,7 @@ class SiteSpider(Spider):
         self.pages = 0
         self.robots = RobotsFiles()
         self._links = NewLinks(self._is_here)
+        self._links_beyond = NewLinks(self._is_here)  # of pages at the depth limit
         self._redirects = ReturningRedirects()
         self._limits = SitemapLimits(self.arguments.max_pages)
         self._sitemaps = Sitemaps(self.arguments.sitemaps, self._limits, self._is_here)
@@ -122,6 +125,7 @@ class SiteSpider(Spider):
         spider.takes_text = config.extractor is None
         spider.takes_files = config.files and can_read_files()
         spider.failures = FetchFailures(crawler, spider.arguments.urls)
+        spider.depth = DepthLimit(crawler, spider._links)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
@@ -197,9 +201,12 @@ class SiteSpider(Spider):
             takes_text = self.takes_text and not document.is_binary  # the filter logs binary files
             content = await self._main_text(response, document) if takes_text else None
             yield page_of(response, document, content)
-        if document is not None and not nofollow and self._leads_on(response):
-            for url in self._new_links(response, document):
-                yield self._page_request(url)
+        if document is not None and not nofollow:
+            if self.depth.allows_links(response):
+                for url in self._new_links(self._links, response, document):
+                    yield self._page_request(url)
+            else:
+                self.depth.leave_out(self._new_links(self._links_beyond, response, document))
         if self.pages == self.arguments.max_pages:
             raise CloseSpider("max_pages")
 
@@ -209,21 +216,18 @@ class SiteSpider(Spider):
         strip = partial(chrome.strip_chrome, document, template=known)
         return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
 
-    def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
+    def _new_links(
+        self, links: NewLinks, response: Response, document: chrome.Document
+    ) -> Iterator[str]:
         hrefs = (
             encode_link(link.href, document.encoding)
             for link in chrome.links(document)
             if not (link.nofollow and self.obeys_tags)
         )
         led = refresh_target(header_of(response.headers, b"Refresh"))
-        for url in self._links.resolve_links(chain(hrefs, [led]), base_of(response, document)):
+        for url in links.resolve_links(chain(hrefs, [led]), base_of(response, document)):
             if self.arguments.wants_url(url):
                 yield url
-
-    def _leads_on(self, response: Response) -> bool:
-        """Whether links of the response may be followed; only such links are remembered as met."""
-        limit = self.settings.getint("DEPTH_LIMIT")
-        return not limit or response.meta.get("depth", 0) < limit
 
     def _is_here(self, url: str) -> bool:
         return host_of(url) in self.hosts
@@ -239,7 +243,7 @@ class SiteSpider(Spider):
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Yield the pages of a sitemap, or the sitemaps of an index."""
-        if not self._leads_on(response):
+        if not self.depth.allows_links(response):
             return
         body = response.body
         try:

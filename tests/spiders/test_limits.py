@@ -133,3 +133,18 @@ async def test_a_link_at_the_limit_is_not_taken_as_met(web: Web, crawl: Crawl) -
     result = await crawl(url=f"{web.url}/ {web.url}/late", DEPTH_LIMIT=1, **order)
     assert web.seen.index("/a") < web.seen.index("/index")
     assert result.paths == sorted(["/", "/a", "/index", *paths])
+
+
+async def test_what_is_too_far_is_told_of(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing said that older pages of a long list were in no item; URLs met elsewhere are."""
+    for n in range(4):
+        web.page(f"/{n or ''}", f"/{n + 1}", f"/other{n}", "/", "/1")
+    web.page("/4")
+    assert "/3" in (await crawl(deny="other", DEPTH_LIMIT=3)).paths
+    told = "Not requested in this run: 1 URL, more than 3 links away"
+    assert told in caplog.text
+    caplog.clear()
+    assert "/4" in (await crawl(deny="other", DEPTH_LIMIT=4)).paths
+    assert "Not requested" not in caplog.text
