@@ -18,6 +18,7 @@ from scrapy.utils.python import global_object_name
 from ..chrome.page.encoding import decode_body, is_charset
 from ..scrapy_versions import SHARES_ROBOTS
 from .cookies import CookiesMiddleware
+from .retry_after import RetryAfterMiddleware
 from .robots import first_lines
 
 if TYPE_CHECKING:
@@ -120,12 +121,14 @@ COOKIES: Final[dict[Any, int | None]] = {
     global_object_name(ScrapyCookies): None,
     CookiesMiddleware: 700,
 }
-# The middleware at 590 decompresses the body; before that, its own charset cannot be read.
+# The middleware at 590 decompresses the body; before that, its own charset cannot be read. The one
+# at 550 retries.
 MIDDLEWARES: Final[dict[Any, int | None]] = {
     **dict.fromkeys(_INSTEAD),
     RobotsMiddleware: 100,
     CharsetMiddleware: 585,
     RefreshMiddleware: 580,
+    RetryAfterMiddleware: 560,
     **COOKIES,
 }
 

@@ -1,10 +1,11 @@
-"""Where a crawl ends before it has seen all: ``max_pages`` and the depth limit."""
+"""Where a crawl ends before it has seen all: ``max_pages``, the depth limit, busy servers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from scrapy.http import Response
 
 from crawler.dedup import ConfigError
 from crawler.items import Page
-from crawler.spiders import site
+from crawler.spiders import retry_after, site
 from tests.conftest import wait_until
 from tests.spiders.webserver import Answer, Result, Web
 
@@ -148,3 +149,38 @@ async def test_what_is_too_far_is_told_of(
     caplog.clear()
     assert "/4" in (await crawl(deny="other", DEPTH_LIMIT=4)).paths
     assert "Not requested" not in caplog.text
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_server_may_ask_to_wait(web: Web, crawl: Crawl, status: int) -> None:
+    """Retried at once, most pages of a site with a limit were lost."""
+    web.page("/", "/a", "/b")
+    for path in ("/a", "/b"):
+        web.answers[path] = Answer(status=status, headers={"Retry-After": "1"})
+    crawling = asyncio.create_task(crawl(RETRY_ENABLED=True, RETRY_TIMES=1))
+    await asyncio.to_thread(wait_until, lambda: {"/a", "/b"} <= {*web.seen}, 20)
+    await asyncio.sleep(0.5)
+    web.page("/a")
+    await asyncio.to_thread(
+        wait_until, lambda: web.seen.count("/b") == 3, 20
+    )  # once more than Scrapy would
+    web.page("/b")
+    assert (await crawling).paths == ["/", "/a", "/b"]
+
+
+async def test_a_server_may_not_ask_to_wait_for_ever(
+    web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither for long, nor again and again: a site that blocks the crawl does not hold it up."""
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(retry_after, "asyncio", SimpleNamespace(sleep=note))
+    web.page("/", *[f"/{n}" for n in range(150)])
+    for n in range(150):
+        web.answers[f"/{n}"] = Answer(status=429, headers={"Retry-After": "60" if n else "61"})
+    assert (await crawl()).paths == ["/"]
+    assert 90 < len(waits) <= 100
+    assert set(waits) == {60}
