@@ -92,6 +92,8 @@ def resolved(base: str, url: str) -> str | None:
     True
     """
     try:
+        if url.strip() == "?":  # the page without its query, which urljoin would keep
+            base = base.partition("#")[0].partition("?")[0]
         return urljoin(base, slashed(url)) if len(url) <= LONGEST_URL else None
     except ValueError:
         return None

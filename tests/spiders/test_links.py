@@ -55,6 +55,7 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
     ("href", "url"),
     [
         ("http://h?page=2", "http://h/?page=2"),
+        ("?", "http://h/a/b"),
         ("http://h", "http://h/"),
         ("//h?d=/e", "http://h/?d=/e"),
         ("..\\c\\d.html", "http://h/c/d.html"),
@@ -66,7 +67,7 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
 def test_links_as_people_write_them(href: str, url: str) -> None:
     """A query right behind the host, and backslashes, mean what they do in a browser."""
     assert list(
-        NewLinks(lambda url: host_of(url) == "h").resolve_links([href], "http://h/a/b")
+        NewLinks(lambda url: host_of(url) == "h").resolve_links([href], "http://h/a/b?all=no")
     ) == [url]
 
 
