@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
-from pydispatch.errors import DispatcherKeyError
-from pydispatch.robustapply import robustApply
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
+from scrapy.signalmanager import SignalManager
+from twisted.python.failure import Failure
 
 from ..scrapy_versions import (
     after_stop,
@@ -74,7 +74,7 @@ class OutputWatch:
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
         self._has_missed_item = False
         self.has_failed_pipeline = False
-        self._exporter: ref[FeedExporter] | None = None
+        self._feeds = SignalManager(self)  # calls the exporter as Scrapy does
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
         crawler.signals.connect(self._begin, signal=signals.spider_opened)
         # From now on, so before those who note that an item has passed, and forget it.
@@ -86,24 +86,20 @@ class OutputWatch:
             exporter = crawler.get_extension(FeedExporter)
             if exporter is None:
                 return
-            with suppress(DispatcherKeyError):  # it may listen in a way of its own
+            with suppress(KeyError):  # it may listen in a way of its own
                 crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
-                self._exporter = ref(exporter)
+                self._feeds.connect(exporter.item_scraped, signal=signals.item_scraped)
 
-    def _export_item(self, **told: Any) -> Any:
-        exporter = self._exporter() if self._exporter is not None else None
-        if exporter is None:
-            return None
-        try:
-            # A class of its own may take other arguments, and be a coroutine.
-            return robustApply(exporter.item_scraped, **told)
-        except OSError:
-            self._has_missed_item = True
-            raise
-        except Exception:
-            lost = {"item": told["item"], "response": told["response"]}
-            told["sender"].signals.send_catch_log(NOT_WRITTEN, **lost)
-            raise
+    def _export_item(self, sender: Crawler, signal: object, **told: Any) -> Any:
+        for _, result in self._feeds.send_catch_log(signal, **told):
+            if not isinstance(result, Failure):
+                return result  # of an exporter of the project, perhaps to be awaited
+            if isinstance(result.value, OSError):
+                self._has_missed_item = True
+            else:
+                lost = {"item": told["item"], "response": told["response"]}
+                sender.signals.send_catch_log(NOT_WRITTEN, **lost)
+        return None
 
     def _note_closed(self) -> None:
         self._closed += 1

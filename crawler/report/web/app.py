@@ -162,7 +162,8 @@ class Site:
             return RedirectResponse(f"/page?{urlencode({'url': words})}", 303)
         survey = await self._view.take_survey()
         # The archive has identities, and people copy parts of the URLs that they were shown.
-        spelt = dict.fromkeys((words, self._config.identity(words)))
+        place = "" if "//" in words else "//host/"  # a part alone would be no URL
+        spelt = dict.fromkeys((words, self._config.identity(place + words).removeprefix(place)))
 
         def search(archive: Archive) -> list[str]:
             return [url for one in spelt for url in archive.search(one, MOST_FOUND)][:MOST_FOUND]
