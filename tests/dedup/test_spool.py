@@ -492,8 +492,9 @@ async def test_a_page_is_replayed_into_its_own_index(
 ) -> None:
     """Another index may have the same parameters: by a seed that is set, or as a copy."""
     server: Server = start_server()
-    settings = {"redis_url": server.url, "data_dir": tmp_path, "seed": seed, "timeout": 0.2}
-    config, other = (DedupConfig(namespace=name, **settings) for name in ("one", "two"))
+    settings = {"redis_url": server.url, "data_dir": tmp_path, "seed": seed}
+    config = DedupConfig(namespace="one", timeout=0.2, **settings)
+    other = DedupConfig(namespace="two", **settings)
     async with DuplicateIndex.open(config, spool=True) as index:
         if seed is None:
             await copy_index(config, "one", "two")
