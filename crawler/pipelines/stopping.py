@@ -74,7 +74,8 @@ class OutputWatch:
         self._failed_before = _count_failed(crawler)  # a collector may count several crawls
         self._has_missed_item = False
         self.has_failed_pipeline = False
-        self._feeds = SignalManager(self)  # calls the exporter as Scrapy does
+        # Calls the exporter as Scrapy does, and nobody who hears that signal of all senders.
+        self._feeds, self._passed_on = SignalManager(self), object()
         crawler.signals.connect(self._note_closed, signal=signals.feed_slot_closed)
         crawler.signals.connect(self._begin, signal=signals.spider_opened)
         # From now on, so before those who note that an item has passed, and forget it.
@@ -88,10 +89,11 @@ class OutputWatch:
                 return
             with suppress(KeyError):  # it may listen in a way of its own
                 crawler.signals.disconnect(exporter.item_scraped, signal=signals.item_scraped)
-                self._feeds.connect(exporter.item_scraped, signal=signals.item_scraped)
+                self._feeds.connect(exporter.item_scraped, signal=self._passed_on)
 
-    def _export_item(self, sender: Crawler, signal: object, **told: Any) -> Any:
-        for _, result in self._feeds.send_catch_log(signal, **told):
+    def _export_item(self, sender: Crawler, **told: Any) -> Any:
+        told.pop("signal")
+        for _, result in self._feeds.send_catch_log(self._passed_on, **told):
             if not isinstance(result, Failure):
                 return result  # of an exporter of the project, perhaps to be awaited
             if isinstance(result.value, OSError):

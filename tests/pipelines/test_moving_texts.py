@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 from redis import Redis
-from scrapy import Spider, signals
+from scrapy import Spider, signalmanager, signals
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
@@ -395,6 +395,26 @@ async def test_an_exporter_of_feeds_of_another_class(
     settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path, "EXTENSIONS": classes}
     await crawl(web, FEEDS={tmp_path / "1.jsonl": {"format": "jsonl"}}, **settings)
     assert len((tmp_path / "1.jsonl").read_text().splitlines()) == 2
+
+
+async def test_whoever_hears_of_items_hears_of_each_once(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """Also with PyDispatcher itself, from all senders: the feed is told beside them."""
+    web.page("/", text=prose(1))
+    heard = []
+
+    def note(item: Any) -> None:
+        heard.append(item)
+
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path}
+    everyone = signalmanager.SignalManager(signalmanager.dispatcher.Any)
+    everyone.connect(note, signal=signals.item_scraped)
+    try:
+        await crawl(web, FEEDS={tmp_path / "1.jsonl": {"format": "jsonl"}}, **settings)
+    finally:
+        everyone.disconnect(note, signal=signals.item_scraped)
+    assert len(heard) == len((tmp_path / "1.jsonl").read_text().splitlines()) == 1
 
 
 async def test_a_crawl_that_ends_while_another_looks_for_it_was_not_killed(
