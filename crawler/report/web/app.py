@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -166,7 +167,9 @@ class Site:
         spelt = dict.fromkeys((words, self._config.identity(place + words).removeprefix(place)))
 
         def search(archive: Archive) -> list[str]:
-            return [url for one in spelt for url in archive.search(one, MOST_FOUND)][:MOST_FOUND]
+            # Of a fragment alone nothing is left, which every page has.
+            found = (archive.search(one, MOST_FOUND) for one in spelt if one)
+            return list(chain.from_iterable(found))[:MOST_FOUND]
 
         archived = await self._view.ask_archive(search)
         records = await asyncio.gather(*map(self._index.show, archived))
