@@ -329,6 +329,7 @@ def test_frames_are_followed() -> None:
          ["/a"]),
         ("<meta http-equiv=refresh content='0; /b'><meta name=refresh content='0;/c'>", ["/b"]),
         ("""<meta http-equiv=refresh content=".5, url = '/d' x">""", ["/d"]),
+        ("<meta http-equiv=refresh content='600; URL='>", []),
     ],
 )  # fmt: skip
 def test_what_leads_on_without_a_link(html: str, expected: list[str]) -> None:
@@ -336,6 +337,12 @@ def test_what_leads_on_without_a_link(html: str, expected: list[str]) -> None:
     document = parse(f"{html}<p>tea")
     assert [link.href for link in links(document)] == expected
     assert strip_chrome(document).text == "tea"
+
+
+def test_links_in_drawings_say_whether_to_follow_them() -> None:
+    """As all others do."""
+    document = parse("<svg><a href=/x rel=nofollow></a><a href=/y></a></svg>")
+    assert [link.nofollow for link in links(document)] == [True, False]
 
 
 def test_links_that_are_not_seen_are_followed() -> None:

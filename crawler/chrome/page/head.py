@@ -14,7 +14,7 @@ _LONGEST_DATE: Final = 100
 _LINKS: Final = {"area": "href", "frame": "src"}  # what leads on, beside `a`, by which attribute
 # As the HTML standard has it ("shared declarative refresh steps"): "0; url=/b", "0;/b", "0, '/b'".
 _REFRESH: Final = re.compile(
-    r"""\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|([^"'].*))""", re.I | re.S
+    r"""\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?+(?:"([^"]*)|'([^']*)|(.*))""", re.I | re.S
 )
 _NOTED: Final = ("canonical", "next", "prev", "alternate")
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
@@ -84,7 +84,8 @@ class Head:
 
     def add_drawn(self, attributes: Mapping[str, str]) -> None:
         """Note a link in a drawing, which may have its URL in an attribute of XML."""
-        self._add_link(attributes.get("href") or attributes.get("xlink:href"), None)
+        href = attributes.get("href") or attributes.get("xlink:href")
+        self._add_link(href, attributes.get("rel"))
 
     def _add_link(self, href: str | None, rel: str | None) -> None:
         if href is not None:
@@ -106,7 +107,7 @@ class Head:
 def refresh_target(content: str) -> str:
     """Return the URL to which a page leads by its refresh; empty if it only reloads itself.
 
-    >>> refresh_target("5; URL='/b'"), refresh_target("0;/b"), refresh_target("60")
+    >>> refresh_target("5; URL='/b'"), refresh_target("0;/b"), refresh_target("60; url=")
     ('/b', '/b', '')
     """
     found = _REFRESH.match(content)
