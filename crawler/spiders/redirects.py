@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scrapy import Request
 
-_ASKED_AGAIN = "site_asked_again"  # in the meta of a request
+_ASKED_AGAIN = "site_asked_again"  # in the meta of a request: how many redirects led to it
 
 
 class ReturningRedirects:
@@ -24,12 +24,14 @@ class ReturningRedirects:
 
     def let_come_back(self, request: Request) -> None:
         """Let a request pass if it comes back to its URL for the first time."""
-        if request.meta.pop(_ASKED_AGAIN, False):
-            request.dont_filter = False
         came_from: list[str] = request.meta.get("redirect_urls", [])
+        asked = request.meta.pop(_ASKED_AGAIN, 0)
+        if asked:
+            request.dont_filter = False
         is_own = came_from.count(request.url) == 1
-        if is_own or self._comes_back(request.url, came_from):
-            request.dont_filter = request.meta[_ASKED_AGAIN] = True
+        is_retried = asked == len(came_from) > 0
+        if is_own or is_retried or self._comes_back(request.url, came_from):
+            request.dont_filter, request.meta[_ASKED_AGAIN] = True, len(came_from)
         if is_own and request.meta["redirect_reasons"][-1] == "meta refresh":
             request.meta["dont_redirect"] = True  # the page reloads itself, as news pages do
         for url in came_from:

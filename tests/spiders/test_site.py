@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import logging
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawler.addon import Addon
 from crawler.spiders import robots
 from crawler.spiders.site import SiteSpider
+from tests.conftest import wait_until
 from tests.spiders.webserver import Answer, Result, Web
 
 Crawl = Callable[..., Awaitable[Result]]
@@ -237,6 +239,19 @@ async def test_a_page_may_ask_first(web: Web, crawl: Crawl) -> None:
     web.seen.clear()
     assert (await crawl()).paths == ["/ask"]
     assert web.seen.count("/") == 2
+
+
+async def test_a_page_that_is_come_back_to_is_tried_again(web: Web, crawl: Crawl) -> None:
+    """Scrapy's dupefilter took the second try for a request that had been made."""
+    web.page("/ask", "/enter")
+    web.answers["/"] = Answer(status=302, headers={"Location": "/ask"})
+    cookie = {"Location": "/", "Set-Cookie": "adult=1; Path=/"}
+    web.answers["/enter"] = Answer(status=302, headers=cookie)
+    web.answers["with cookie /"] = Answer(status=500)
+    crawling = asyncio.create_task(crawl(RETRY_ENABLED=True, RETRY_TIMES=10_000))
+    await asyncio.to_thread(wait_until, lambda: web.seen.count("/") > 2 or crawling.done(), 20)
+    web.page("with cookie /")
+    assert (await crawling).paths == ["/", "/ask"]
 
 
 async def test_a_page_that_loads_itself_anew_is_a_page(web: Web, crawl: Crawl) -> None:
