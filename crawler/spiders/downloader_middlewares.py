@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookies
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
@@ -114,6 +115,7 @@ def _may_refresh(response: TextResponse) -> bool:
 _INSTEAD: Final[dict[str, type]] = {
     global_object_name(RobotsTxtMiddleware): RobotsMiddleware,
     global_object_name(MetaRefreshMiddleware): RefreshMiddleware,
+    global_object_name(RetryMiddleware): RetryAfterMiddleware,
     global_object_name(ScrapyCookies): CookiesMiddleware,
 }
 # For every spider of a project.
@@ -121,14 +123,13 @@ COOKIES: Final[dict[Any, int | None]] = {
     global_object_name(ScrapyCookies): None,
     CookiesMiddleware: 700,
 }
-# The middleware at 590 decompresses the body; before that, its own charset cannot be read. The one
-# at 550 retries.
+# The middleware at 590 decompresses the body; before that, its own charset cannot be read.
 MIDDLEWARES: Final[dict[Any, int | None]] = {
     **dict.fromkeys(_INSTEAD),
     RobotsMiddleware: 100,
     CharsetMiddleware: 585,
     RefreshMiddleware: 580,
-    RetryAfterMiddleware: 560,
+    RetryAfterMiddleware: 550,
     **COOKIES,
 }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.http import HtmlResponse
 
 from .. import chrome
+from ..chrome.page.head import refresh_target
 from ..dedup.identity import resolved
 from ..files import FILE_TYPES, is_file
 from ..items import Page
@@ -68,6 +70,14 @@ def page_of_document(response: Response) -> Page:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def hrefs_of(response: Response, document: chrome.Document, *, obeys_tags: bool) -> Iterator[str]:
+    """Yield where a page leads; if it `obeys_tags`, without links that it asks not to follow."""
+    for link in chrome.links(document):
+        if not (link.nofollow and obeys_tags):
+            yield encode_link(link.href, document.encoding)
+    yield refresh_target(header_of(response.headers, b"Refresh"))
 
 
 def base_of(response: Response, document: chrome.Document) -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.gz import gunzip, gzip_magic_number
 
 from .. import chrome
-from ..chrome.page.head import refresh_target
 from ..files import can_read_files
 from ..items import Page
 from ..pipelines.crawl.asked_pages import is_asked_again
@@ -31,11 +28,12 @@ from .depth import DepthLimit
 from .downloader_middlewares import added_to
 from .fetch_failures import FetchFailures
 from .job_lock import JobLock
-from .links import NewLinks, encode_link
+from .links import NewLinks
 from .redirects import ReturningRedirects, is_sibling
 from .responses import (
     base_of,
     header_of,
+    hrefs_of,
     is_document,
     is_html,
     is_worth_reading,
@@ -219,15 +217,10 @@ class SiteSpider(Spider):
     def _new_links(
         self, links: NewLinks, response: Response, document: chrome.Document
     ) -> Iterator[str]:
-        hrefs = (
-            encode_link(link.href, document.encoding)
-            for link in chrome.links(document)
-            if not (link.nofollow and self.obeys_tags)
+        hrefs = hrefs_of(response, document, obeys_tags=self.obeys_tags)
+        return filter(
+            self.arguments.wants_url, links.resolve_links(hrefs, base_of(response, document))
         )
-        led = refresh_target(header_of(response.headers, b"Refresh"))
-        for url in links.resolve_links(chain(hrefs, [led]), base_of(response, document)):
-            if self.arguments.wants_url(url):
-                yield url
 
     def _is_here(self, url: str) -> bool:
         return host_of(url) in self.hosts
@@ -245,11 +238,9 @@ class SiteSpider(Spider):
         """Yield the pages of a sitemap, or the sitemaps of an index."""
         if not self.depth.allows_links(response):
             return
-        body = response.body
+        most = self.crawler.settings.getint("DOWNLOAD_MAXSIZE")
         try:
-            if gzip_magic_number(response):
-                body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
-            is_index, urls = read_sitemap(body)
+            is_index, urls = read_sitemap(response.body, most)
         except Exception as error:
             logger.warning("%s is not a sitemap: %s", response.url, error)
             return

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 from lxml import etree
+from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 from w3lib.url import safe_url_string
 
@@ -37,6 +38,7 @@ _MOST_URLS: Final = 1_000_000
 _AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 # A line of robots.txt that names a sitemap, maybe behind a byte order mark.
 _NAMED = re.compile(rb"(?:^(?:\xef\xbb\xbf)?|[\r\n])[ \t]*sitemap[ \t]*:([^\r\n]+)", re.IGNORECASE)
+_GZIP: Final = b"\x1f\x8b\x08"
 _VERBATIM: Final = (b"<![CDATA[", b"\0")  # sections in which nothing is escaped, and UTF-16
 # RSS of all versions, and Atom.
 _OF_FEEDS = etree.XPath(
@@ -46,15 +48,18 @@ _OF_FEEDS = etree.XPath(
 )
 
 
-def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
+def read_sitemap(body: bytes, most: int = 0) -> tuple[bool, Iterator[str]]:
     r"""Whether a sitemap is an index of other sitemaps, and its URLs.
 
-    Raises ``ValueError`` or lxml's ``XMLSyntaxError`` if it is not a sitemap.
+    Of a sitemap in gzip, at most so many bytes are unpacked; 0 for all. Raises ``ValueError`` or
+    lxml's ``XMLSyntaxError`` if it is not a sitemap, and what `gunzip` raises.
 
     >>> of_sitemaps, urls = read_sitemap(b"https://example.com/a\nhttps://example.com/b\n")
     >>> of_sitemaps, list(urls)
     (False, ['https://example.com/a', 'https://example.com/b'])
     """
+    if body.startswith(_GZIP):
+        body = gunzip(body, max_size=most)
     text = body.removeprefix(BOM_UTF8).lstrip()
     if text.startswith(b"http"):
         lines = map(str.strip, text.decode("utf-8", "replace").splitlines())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -151,6 +151,18 @@ async def test_what_is_too_far_is_told_of(
     assert "Not requested" not in caplog.text
 
 
+async def test_what_a_redirect_leads_to_is_not_too_far(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log told of a page that was crawled as not requested."""
+    web.page("/", "/a", "/old")
+    web.page("/a", "/new")
+    web.page("/new")
+    web.answers["/old"] = Answer(status=301, headers={"Location": "/new"})
+    assert (await crawl(DEPTH_LIMIT=1)).paths == ["/", "/a", "/new"]
+    assert "Not requested" not in caplog.text
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_server_may_ask_to_wait(web: Web, crawl: Crawl, status: int) -> None:
     """Retried at once, most pages of a site with a limit were lost."""
@@ -174,13 +186,46 @@ async def test_a_server_may_not_ask_to_wait_for_ever(
     """Neither for long, nor again and again: a site that blocks the crawl does not hold it up."""
     waits: list[float] = []
 
-    async def note(seconds: float) -> None:
+    async def note(end: Coroutine[Any, Any, bool], seconds: float) -> None:
         waits.append(seconds)
+        end.close()
 
-    monkeypatch.setattr(retry_after, "asyncio", SimpleNamespace(sleep=note))
+    monkeypatch.setattr(retry_after, "asyncio", SimpleNamespace(Event=asyncio.Event, wait_for=note))
     web.page("/", *[f"/{n}" for n in range(150)])
     for n in range(150):
         web.answers[f"/{n}"] = Answer(status=429, headers={"Retry-After": "60" if n else "61"})
-    assert (await crawl()).paths == ["/"]
+    assert (await crawl(RETRY_ENABLED=True)).paths == ["/"]
     assert 90 < len(waits) <= 100
     assert set(waits) == {60}
+    waits.clear()
+    assert (await crawl(RETRY_ENABLED=False)).paths == ["/"]
+    assert not waits  # nothing would come of it
+
+
+async def test_no_wait_goes_on_at_the_end(web: Web, crawl: Crawl) -> None:
+    """Whoever ends a crawl would have to wait for up to a minute."""
+    web.page("/", "/a", "/busy")
+    web.page("/a")
+    web.answers["/busy"] = Answer(status=429, headers={"Retry-After": "50"})
+    crawling = crawl(RETRY_ENABLED=True, CLOSESPIDER_TIMEOUT=2)
+    assert (await asyncio.wait_for(crawling, 25)).paths == ["/", "/a"]
+
+
+@pytest.mark.parametrize("header", ["Wed, 21 Oct 99999999999 07:28:00 GMT", "9" * 5000, ""])
+async def test_a_wait_that_is_none_is_no_error(web: Web, crawl: Crawl, header: str) -> None:
+    """A page was lost with an exception that Python's reader of dates raised."""
+    web.page("/", "/busy")
+    web.answers["/busy"] = Answer(status=503, headers={"Retry-After": header})
+    result = await crawl(RETRY_ENABLED=True, RETRY_TIMES=1)
+    assert web.seen.count("/busy") == 2
+    assert result.stats["downloader/response_status_count/503"] == 2
+
+
+async def test_whoever_tries_more_often_still_does(web: Web, crawl: Crawl) -> None:
+    """A wait only ever adds tries to RETRY_TIMES."""
+    web.answers["/"] = Answer(status=503, headers={"Retry-After": "1"})
+    crawling = asyncio.create_task(crawl(RETRY_ENABLED=True, RETRY_TIMES=20))
+    await asyncio.to_thread(wait_until, lambda: bool(web.seen), 20)
+    web.answers["/"] = Answer(status=503)
+    await crawling
+    assert web.seen.count("/") == 21
