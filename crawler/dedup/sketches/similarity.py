@@ -46,9 +46,9 @@ class Estimate:
 
         ``"normal"`` is p ± z·sqrt(p(1-p)/n), the interval of most textbooks and lectures, which
         has no width at 0 and 1. ``"wilson"`` (Wilson, "Probable inference, the law of succession,
-        and statistical inference", 1927) has one, and the *confidence* on average over p;
-        within 1/n of 0 and 1, at 95 %, at worst 83 %. The standard error is sqrt(p(1-p)/n) with
-        both.
+        and statistical inference", 1927) has one there. It holds p as often as the *confidence*
+        says on average over p, but within 1/n of 0 and 1, at 95 %, at worst in 83 % of cases. The
+        standard error is sqrt(p(1-p)/n) with both.
 
         Raises
         ------
