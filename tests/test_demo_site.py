@@ -204,7 +204,8 @@ def test_a_killed_crawl_loses_nothing(tmp_path: Path) -> None:
         process.wait()
         second = crawl(site, tmp_path)
         assert_one_of_each(site, second.kept)
-        assert 0 < second.numbers["unchanged"] < len(ITEMS)
+        # What the killed crawl kept may be in no feed.
+        assert 0 < second.numbers["updated"] < len(ITEMS)
 
 
 def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
