@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import xxhash
 
-from .parts import UrlParts
+from .parts import PREFIX, UrlParts
 
 _MOST_URLS: Final = 10_000  # remembered of a site; beyond them less is spared
 _TWINS: Final = 3  # URLs with the same content that a new one is compared with
@@ -161,15 +161,11 @@ class _Shelf:
             self.sort_in(parts, content, loose_key(parts), strict_key(parts))
 
     def sort_in(self, parts: UrlParts, content: int, loose: Key, strict: Key) -> None:
-        twins = self.twins.setdefault((loose, content), [])
-        if len(twins) < _TWINS:
-            twins.append(parts)
+        _add_twin(self.twins.setdefault((loose, content), []), parts)
         neighbours = self.neighbours.setdefault(loose, [])
         neighbours.append(parts)
         del neighbours[:-_NEIGHBOURS]
-        fetched = self.fetched.setdefault(strict, [])
-        if len(fetched) < _TWINS:
-            fetched.append(parts)
+        _add_twin(self.fetched.setdefault(strict, []), parts)
         self.fetches[strict] += 1
 
     def drop_oldest(self) -> None:
@@ -177,3 +173,10 @@ class _Shelf:
         for urls in self.twins, self.neighbours, self.fetched, self.fetches:
             while len(urls) > len(self.pages):
                 del urls[next(iter(urls))]
+
+
+def _add_twin(twins: list[UrlParts], parts: UrlParts) -> None:
+    """Add a URL to a few; those with the fewest folders stay, for all others may nest in them."""
+    twins.append(parts)
+    twins.sort(key=lambda one: len(dict(one.features).get(PREFIX, "")))
+    del twins[_TWINS:]
