@@ -159,6 +159,10 @@ class UrlJudge:
             is_suspect = self._volatile.has_asked(self._list_holes(parts))
         return Judgement.SUSPECT if is_suspect else Judgement.NEW
 
+    def has_rival(self, parts: UrlParts) -> bool:
+        """Whether a URL came that may have the same text."""
+        return bool(self._urls.list_neighbours(parts)) or self._is_ripe(parts)
+
     def find_rules(self, parts: UrlParts) -> list[str] | None:
         """The rules which say that a URL's text was fetched before; None if they do not."""
         if not self.rules:

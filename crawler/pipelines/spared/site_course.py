@@ -158,6 +158,7 @@ class SiteCourse:
             self.rules.note_moving(parts, moving, pages[moving])
         content = moving or novelty.content_of(visit.cluster, visit.text)
         texts = novelty.new
+        has_rival = self.rules.has_rival(parts)
         if self._moving.is_tried(url) and novelty.knows(content):
             is_new = False  # what is fetched again leads no further
         else:
@@ -171,7 +172,7 @@ class SiteCourse:
             )
         if novelty.barren:
             self._trials = _LEAST_TRIALS
-        elif flight is not None and flight.is_trial:
+        elif has_rival and flight is not None and flight.is_trial:
             self._trials = min(2 * self._trials, _MOST_TRIALS)
         changes = self.rules.note_page(
             parts,
