@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -47,6 +48,27 @@ async def fetch(
 def name_of(path: str) -> int:
     name = re.split("[;~]", urlsplit(path).path.rsplit("/", 1)[-1])[0]
     return int(name) if name.isdigit() else 0
+
+
+ENDLESS = {
+    "query": "/{page}?sid={n:08x}",
+    "path": "/{page};jsessionid={n}",
+    "nested": "{path}/{page}",
+    "name": "/{page}?x{n}=1",
+}
+"""Links that are new each time, for :func:`endless`."""
+
+
+def endless(link: str, pages: int = 6) -> Site:
+    """A few pages; each link is another one, by its page's path, its own page, and a number."""
+    numbers = itertools.count(1)
+
+    def site(path: str) -> tuple[int, list[str]]:
+        folder = urlsplit(path).path.rstrip("/")
+        links = [link.format(path=folder, page=n, n=next(numbers)) for n in range(pages)]
+        return name_of(path), links
+
+    return site
 
 
 SOME = (4, 9, 14, 19, 24, 28)

@@ -37,7 +37,17 @@ from crawler.pipelines.spared.sparing import Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import crawl, prose
-from tests.pipelines.made_sites import SOME, Own, Pages, Site, fetch, name_of, on_few_pages
+from tests.pipelines.made_sites import (
+    ENDLESS,
+    SOME,
+    Own,
+    Pages,
+    Site,
+    endless,
+    fetch,
+    name_of,
+    on_few_pages,
+)
 from tests.spiders.webserver import Web
 
 
@@ -48,31 +58,10 @@ class Watcher:
         self.crawler = crawler
 
 
-def endless(link: str, pages: int = 6) -> Site:
-    """A few pages; each link is another one, by its page's path, its own page, and a number."""
-    numbers = itertools.count(1)
-
-    def site(path: str) -> tuple[int, list[str]]:
-        folder = urlsplit(path).path.rstrip("/")
-        links = [link.format(path=folder, page=n, n=next(numbers)) for n in range(pages)]
-        return name_of(path), links
-
-    return site
-
-
-@pytest.mark.parametrize(
-    ("link", "at_once"),
-    [
-        ("/{page}?sid={n:08x}", 16),
-        ("/{page};jsessionid={n}", 16),
-        ("{path}/{page}", 16),
-        ("/{page}?x{n}=1", 1),  # otherwise 29 to 31 fetches, as a copy comes before the last text
-    ],
-    ids=["query", "path", "nested", "name"],
-)
-async def test_a_crawl_without_end_ends(web: Web, redis_url: str, link: str, at_once: int) -> None:
+@pytest.mark.parametrize("link", ENDLESS.values(), ids=ENDLESS)
+async def test_a_crawl_without_end_ends(web: Web, redis_url: str, link: str) -> None:
     """With sessions in the query and path, relative links that nest, and new names each time."""
-    fetched, texts, stats = await fetch(web, endless(link), redis_url, CONCURRENT_REQUESTS=at_once)
+    fetched, texts, stats = await fetch(web, endless(link), redis_url)
     assert len(texts) == 6
     assert len(fetched) <= 30
     assert stats["dedup/spared"] > 0

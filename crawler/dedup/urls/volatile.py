@@ -117,7 +117,7 @@ class VolatileParts:
         rest = [one for one in known if one[0] not in (PREFIX, "session")]
         new = {name for name, _ in rest if name[0] in "?;" and name not in self._names}
         if new:
-            values = "&".join(f"{name}={value}" for name, value in rest if name in new)
+            values = "&".join(name for name, _ in rest if name in new)
             left = [one for one in rest if one[0] not in new]
             _, shown = _list_segments(parts, known)
             yield _make_hole("names", _digest(shown, left), values)

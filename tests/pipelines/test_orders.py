@@ -1,0 +1,94 @@
+"""Sites whose links lead to copies without end, whose answers come in any order: crawls end."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import random
+from functools import partial
+from types import SimpleNamespace
+from urllib.parse import urljoin
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
+
+from crawler.dedup import DedupConfig, Verdict
+from crawler.dedup.verdict import Kind
+from crawler.pipelines.spared.sparing import Spared, Sparing
+from tests.pipelines.made_sites import ENDLESS, Site, endless, name_of
+
+START = "http://host"
+AT_ONCE = 16  # as Scrapy's CONCURRENT_REQUESTS
+
+
+class Order:
+    """A crawl without a network: of the requests under way a drawn one is answered next."""
+
+    def __init__(self, site: Site, draws: random.Random) -> None:
+        self.site, self.draws = site, draws
+        self.fetched: list[str] = []
+        crawler = get_crawler()
+        crawler.spider, crawler.engine = Spider("own"), SimpleNamespace(crawl=self.queue)
+        self.sparing = Sparing(crawler, DedupConfig())
+        self.sparing.watch()
+        send = crawler.signals.send_catch_log
+        self.send = partial(send, spider=crawler.spider, dont_log=DontCloseSpider)
+        self.number = itertools.count()
+        self.waiting: list[tuple[int, int, Request]] = []
+        self.answers: list[asyncio.Future[None]] = []
+
+    def queue(self, request: Request) -> None:
+        heapq.heappush(self.waiting, (-request.priority, next(self.number), request))
+
+    async def run(self, most: int) -> None:
+        """Crawl until nothing is left to do, or so many pages came."""
+        self.queue(Request(START))
+        tasks: set[asyncio.Future[None]] = set()
+        while len(self.fetched) < most:
+            while self.waiting and len(tasks) < AT_ONCE:
+                tasks.add(asyncio.ensure_future(self.fetch(heapq.heappop(self.waiting)[2])))
+            for _ in range(8):  # until each has been asked for, or waits for its turn
+                await asyncio.sleep(0)
+            tasks = {task for task in tasks if not task.done()}
+            if self.answers:
+                self.answers.pop(self.draws.randrange(len(self.answers))).set_result(None)
+            elif not tasks and not self.waiting:
+                self.send(signals.spider_idle)
+                if not self.waiting:
+                    break
+
+    async def fetch(self, request: Request) -> None:
+        try:
+            await self.sparing.admit(request)
+        except Spared:
+            return
+        self.answers.append(asyncio.get_running_loop().create_future())
+        await self.answers[-1]
+        self.fetched.append(request.url)
+        response = HtmlResponse(request.url, request=request)
+        self.sparing.note_response(request, response)
+        visit = self.sparing.visit(response)
+        visit.expect()
+        page, links = self.site(request.url.removeprefix(START))
+        verdict = Verdict(Kind.UNIQUE, request.url, cluster=page + 1)
+        self.sparing.note_verdict(response, verdict, f"text {page} " * 100)
+        self.send(signals.item_scraped, item={}, response=response)
+        for link in links:
+            met = self.sparing.meet(Request(urljoin(START, link)), response, visit)
+            if met is not None:
+                self.queue(met)
+        self.sparing.end(response)
+
+
+@pytest.mark.parametrize("link", ENDLESS.values(), ids=ENDLESS)
+async def test_whatever_comes_first_a_page_takes_five_fetches(link: str) -> None:
+    """Six pages whose links are new each time, in twelve orders."""
+    for seed in range(12):
+        order = Order(endless(link), random.Random(seed))
+        await order.run(most=100)
+        assert {*map(name_of, order.fetched)} == set(range(6))
+        assert len(order.fetched) <= 5 * 6, seed
