@@ -54,12 +54,12 @@ def find_document(
     """
     from ..extractor import load_extractor
 
-    is_address = is_web_address(source)
-    if is_address and not raw and (found := archived_page(source, config)):
+    is_url = is_web_url(source)
+    if is_url and not raw and (found := archived_page(source, config)):
         page, origin = found
         return Document(page.text, origin, page.is_whole)
     text = read_document(source, load_extractor(config), raw=raw, user_agent=user_agent)
-    origin = "fetched now" if is_address else "standard input" if source == "-" else "file"
+    origin = "fetched now" if is_url else "standard input" if source == "-" else "file"
     return Document(text, origin)
 
 
@@ -96,19 +96,19 @@ def read_document(
     return text_of(_read_main(source, extract, raw, user_agent))
 
 
-def web_address(url: str) -> str:
+def web_url(url: str) -> str:
     """The URL of a page to fetch.
 
     Raises :class:`InputError` if it is not an http(s) URL, so that no file of that name is read.
     """
     from ..dedup.errors import InputError
 
-    if not is_web_address(url):
+    if not is_web_url(url):
         raise InputError(f"cannot fetch {url!r}: it is not an http(s) URL")
     return url
 
 
-def is_web_address(source: str) -> bool:
+def is_web_url(source: str) -> bool:
     """Whether a name is an http(s) URL, and not a file."""
     return re.match(r"https?://", source, re.IGNORECASE) is not None
 
@@ -144,7 +144,7 @@ def _read_main(
     from ..extractor import extract_main_text
     from ..files import is_file
 
-    if not raw and not is_web_address(source) and source.lower().endswith(_FEEDS):
+    if not raw and not is_web_url(source) and source.lower().endswith(_FEEDS):
         raise InputError(
             f"{source!r} is a feed of many pages, not one: `scrapy dedup clusters` and "
             "`scrapy dedup load` read it"
@@ -177,7 +177,7 @@ def _read_source(source: str, user_agent: str | None) -> _Body:
 
     if not source:
         raise InputError("expects a file, - or an http(s) URL, not an empty name")
-    if is_web_address(source):
+    if is_web_url(source):
         body = _download_page(source, user_agent)
     elif source == "-":
         body = _Body(sys.stdin.buffer.read(LIMIT + 1))
@@ -252,8 +252,8 @@ def _fetch_page(url: str, user_agent: str | None) -> _Body:
     ):
         opener.add_handler(handler())
     headers = {"User-Agent": user_agent} if user_agent else {}
-    address = safe_url_string(url)  # as a browser sends it: requests are ASCII
-    with opener.open(request.Request(address, headers=headers), timeout=_TIMEOUT) as response:
+    sent = safe_url_string(url)  # as a browser sends it: requests are ASCII
+    with opener.open(request.Request(sent, headers=headers), timeout=_TIMEOUT) as response:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise OSError("the server sends it compressed without being asked")
         return _Body(response.read(LIMIT + 1), response.headers.get("Content-Type"))

@@ -68,7 +68,7 @@ def _find_source(
 ) -> _Source | None:
     """The text of a page: as `given`, from the archive, or with an `agent` fetched now."""
     from ..extractor import load_extractor
-    from .documents import archived_page, read_page, web_address
+    from .documents import archived_page, read_page, web_url
 
     if given is None:
         if found := archived_page(url, config, digest):
@@ -77,7 +77,7 @@ def _find_source(
             return _Source(stored.text, cut, origin, stored.is_whole)
         if agent is None:
             return None
-    source = web_address(url) if given is None else given
+    source = web_url(url) if given is None else given
     text, cut = read_page(source, load_extractor(config), user_agent=agent)
     return _Source(text, cut, "fetched now" if given is None else "given")
 

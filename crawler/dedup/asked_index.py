@@ -92,7 +92,7 @@ class AskedIndex(OpenIndex):
     async def overrides(self) -> dict[str, str]:
         """The current overrides, by canonical URL."""
         found = await self.store.overrides()
-        return {url: wish for url, wish in found.items() if wish != AGAIN}
+        return {url: override for url, override in found.items() if override != AGAIN}
 
     async def url_rules(self, site: str) -> dict[str, dict[str, Any]]:
         """The URL rules of a site: which parts of its URLs make no difference."""

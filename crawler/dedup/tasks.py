@@ -21,10 +21,10 @@ async def gather_all(*work: Awaitable[Result]) -> list[Result]:
     return [result for result in results if not isinstance(result, BaseException)]
 
 
-async def end_tasks(*groups: Iterable[asyncio.Future[Any]], patience: float) -> None:
+async def end_tasks(*groups: Iterable[asyncio.Future[Any]], seconds: float) -> None:
     """Wait for the tasks in these groups, and for those that they add; then cancel the rest."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + patience
+    deadline = loop.time() + seconds
     while (left := [one for group in groups for one in group if not one.done()]) and (
         loop.time() < deadline
     ):

@@ -19,7 +19,7 @@ from ..start_errors import mark_told
 from ..wording import counted
 from .crawl.course import Course
 from .failures import Failures
-from .gone import GoneAddresses
+from .gone import GoneUrls
 from .reporting import LEFT_OUT, LeftOut
 from .resetting import reset_if_asked
 from .spared.sparing import Sparing
@@ -58,7 +58,7 @@ class CrawlIndex:
         self.failures = Failures(count)
         self.left_out = LeftOut(count)
         self.course = Course(config, count, template, urls, self.left_out.note_now)
-        self.gone = GoneAddresses(config.identity, count, self.course.note_gone)
+        self.gone = GoneUrls(config.identity, count, self.course.note_gone)
         self.sparing: Sparing | None = None
         self._config = config
         self._fail = fail

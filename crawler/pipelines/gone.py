@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GONE: Final = frozenset({404, 410})
 MOVED: Final = frozenset({301, 308})
 MOST_GONE: Final = 10_000  # URLs that are remembered while the server gives no answer
-_PATIENCE: Final = 60.0  # seconds to wait for the item of the page where a redirect ends
+_ITEM_TIMEOUT: Final = 60.0  # seconds to wait for the item of the page where a redirect ends
 _MOST_ENDED: Final = 1000  # redirects that wait for the item of their target
 
 
@@ -48,7 +48,7 @@ class _Redirect:
     until: float = 0.0
 
 
-class GoneAddresses(Telling[tuple[str, int]]):
+class GoneUrls(Telling[tuple[str, int]]):
     """Notes URLs that no longer have a page, and reports them with the next page.
 
     A URL is gone if it answers 404 or 410, or if it redirects permanently, in one or more steps, to
@@ -127,7 +127,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
     def note_response(self, response: Response, request: Request) -> None:
         """Note the URLs that this response, at the end of its redirects, shows to be gone."""
         if response.status < 300:
-            self._end_redirects(request, response.url, wait=_PATIENCE)
+            self._end_redirects(request, response.url, wait=_ITEM_TIMEOUT)
         elif response.status < 400 or response.status in GONE:
             self._end_redirects(request, response.url, wait=0.0)
         else:

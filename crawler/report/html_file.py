@@ -75,7 +75,7 @@ def make_environment() -> Environment:
         "bytes": size_in_words,
         "minute": lambda time: f"{time:%Y-%m-%d %H:%M}",
     }
-    made.tests["web_address"] = is_link
+    made.tests["web_url"] = is_link
     return made
 
 

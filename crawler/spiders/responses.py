@@ -95,7 +95,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         fetched_at=_now(),
         status=response.status,
         title=chrome.title(document)[:LONGEST_TITLE],
-        canonical=_web_address(base, encode_link(named, document.encoding)) if named else None,
+        canonical=_resolve_web_url(base, encode_link(named, document.encoding)) if named else None,
         date=chrome.published(document),
         text=content.text if content is not None else "",
         html=response.body.decode(document.encoding, "replace"),
@@ -104,7 +104,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
     return page
 
 
-def _web_address(base: str, url: str) -> str | None:
+def _resolve_web_url(base: str, url: str) -> str | None:
     """The absolute URL of a link; None unless it is http(s), because feeds must hold no scripts."""
     found = resolved(base, url)
     is_web = found is not None and found.lower().startswith(("http://", "https://"))

@@ -662,15 +662,15 @@ async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(
     assert "dedup/gone" not in bench.stats
 
 
-@pytest.mark.parametrize("patience", [60.0, -1.0])
-async def test_who_waits_for_the_item_behind_a_redirect(bench, monkeypatch, patience):
+@pytest.mark.parametrize("seconds", [60.0, -1.0])
+async def test_who_waits_for_the_item_behind_a_redirect(bench, monkeypatch, seconds):
     """The page's own item finds its old address gone; others do if none has come for long."""
-    monkeypatch.setattr(gone, "_PATIENCE", patience)
+    monkeypatch.setattr(gone, "_ITEM_TIMEOUT", seconds)
     old, new = "http://a/old", "http://a/new"
     await bench.process({"url": old, "text": ARTICLE})
     redirected(bench.pipeline.crawl.gone, old, new)
     await bench.process({"url": "http://a/other", "text": OTHER})
-    assert bench.stats.get("dedup/gone", 0) == (patience < 0)
+    assert bench.stats.get("dedup/gone", 0) == (seconds < 0)
     item = await bench.process({"url": new, "text": ARTICLE})
     assert item["dedup"]["replaces"] == old
 

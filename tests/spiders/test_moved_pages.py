@@ -15,7 +15,7 @@ from scrapy import Request
 from crawler.addon import Addon
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.items import Page
-from crawler.pipelines.gone import GoneAddresses
+from crawler.pipelines.gone import GoneUrls
 from crawler.pipelines.reporting import LeftOut
 from tests.conftest import Server
 from tests.spiders.webserver import Answer, Result, Web
@@ -41,7 +41,7 @@ def test_links_that_were_met_before_cost_nothing() -> None:
         asked.append(url)
         return url
 
-    gone = GoneAddresses(known, lambda name: None)
+    gone = GoneUrls(known, lambda name: None)
     gone.note_dropped(Request("http://h/a"))
     assert asked == []
     gone.note_dropped(Request("http://h/b", meta={"redirect_urls": ["http://h/a"]}))

@@ -93,10 +93,10 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
             made = itertools.count()
             ask = doomed.store._shards.ask
 
-            async def mortal(calls, patience, ask=ask, made=made, last=last):
+            async def mortal(calls, seconds, ask=ask, made=made, last=last):
                 if next(made) >= last:
                     await asyncio.Event().wait()
-                return await ask(calls, patience)
+                return await ask(calls, seconds)
 
             await doomed.check(f"http://old/{last}", text(article(last)))
             await doomed.store.finish_background()
@@ -123,9 +123,9 @@ async def test_every_call_may_come_twice(cluster_url: str) -> None:
     async with DuplicateIndex.open(configured(cluster_url)) as index:
         ask = index.store._shards.ask
 
-        async def twice(calls, patience):
-            await ask(calls, patience)
-            return await ask(calls, patience)
+        async def twice(calls, seconds):
+            await ask(calls, seconds)
+            return await ask(calls, seconds)
 
         index.store._shards.ask = twice
         visits = [
@@ -166,13 +166,13 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
                 await doomed.store.finish_background()
                 made, ask = itertools.count(), doomed.store._shards.ask
 
-                async def disturbed(calls, patience, ask=ask, made=made, dies=dies, last=last):
+                async def disturbed(calls, seconds, ask=ask, made=made, dies=dies, last=last):
                     now = next(made)
                     if dies and now >= last:
                         await asyncio.Event().wait()
                     if not dies and now == last:
-                        await ask(calls, patience)
-                    return await ask(calls, patience)
+                        await ask(calls, seconds)
+                    return await ask(calls, seconds)
 
                 doomed.store._shards.ask = disturbed
                 check = asyncio.create_task(doomed.check(*pages[0]))
@@ -195,9 +195,9 @@ async def test_copies_of_a_page_that_cannot_be_dropped_find_it(cluster_url: str)
     async with DuplicateIndex.open(config) as index:
         ask, chooser = index.store._shards.ask, random.Random(7)
 
-        async def delayed(calls, patience):
+        async def delayed(calls, seconds):
             await asyncio.sleep(chooser.random() * 0.01)
-            return await ask(calls, patience)
+            return await ask(calls, seconds)
 
         index.store._shards.ask = delayed
         for n in range(15):
@@ -219,11 +219,11 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
     async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
         asleep, awake, ask = asyncio.Event(), asyncio.Event(), slow.store._shards.ask
 
-        async def drowsy(calls, patience):
+        async def drowsy(calls, seconds):
             if calls[0].script == "settle" and not asleep.is_set():
                 asleep.set()
                 await awake.wait()
-            return await ask(calls, patience)
+            return await ask(calls, seconds)
 
         slow.store._shards.ask = drowsy
         late = asyncio.create_task(slow.check("http://a/1", first))
@@ -241,10 +241,10 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
 def dying(ask):
     """Asks as a worker does that is killed before it settles what it has begun."""
 
-    async def ask_until_then(calls, patience):
+    async def ask_until_then(calls, seconds):
         if calls[0].script == "settle":
             raise ServerError("killed")
-        return await ask(calls, patience)
+        return await ask(calls, seconds)
 
     return ask_until_then
 
@@ -269,12 +269,12 @@ async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
     async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
         ask = slow.store._shards.ask
 
-        async def late(calls, patience):
+        async def late(calls, seconds):
             if calls[0].script == "settle":
                 slow.store._shards.ask = ask
-                await ask(calls, patience)
+                await ask(calls, seconds)
                 assert (await index.check("http://a/1", page)).kind is Kind.UNCHANGED
-            return await ask(calls, patience)
+            return await ask(calls, seconds)
 
         slow.store._shards.ask = late
         assert (await slow.check("http://a/1", page)).duplicate_of is None
@@ -291,12 +291,12 @@ async def test_a_late_answer_leaves_no_second_survivor(cluster_url: str) -> None
         await index.check("http://old/", text(changed(words, 1)))
         ask = slow.store._shards.ask
 
-        async def late(calls, patience):
+        async def late(calls, seconds):
             if calls[0].script == "settle":
                 slow.store._shards.ask = ask
-                await ask(calls, patience)
+                await ask(calls, seconds)
                 assert (await index.check("http://a/", text(words))).kind is Kind.UNCHANGED
-            return await ask(calls, patience)
+            return await ask(calls, seconds)
 
         slow.store._shards.ask = late
         verdict = await slow.check("http://a/", text(words), preferred=True)
@@ -313,11 +313,11 @@ async def test_a_claim_that_comes_late_leaves_no_entry(cluster_url: str) -> None
     async with DuplicateIndex.open(configured(cluster_url)) as index:
         ask, claims = index.store._shards.ask, list[Call]()
 
-        async def haunted(calls, patience):
-            replies = await ask(calls, patience)
+        async def haunted(calls, seconds):
+            replies = await ask(calls, seconds)
             claims.extend(call for call in calls if call.script == "claim")
             if calls[0].script == "drop":
-                await ask(claims, patience)
+                await ask(claims, seconds)
             return replies
 
         index.store._shards.ask = haunted
@@ -430,15 +430,15 @@ async def test_no_circle_of_waiting(cluster_url: str) -> None:
     async with DuplicateIndex.open(config) as index:
         ask, chooser = Shards.ask, random.Random(5)
 
-        async def jumbled(shards: Shards, calls: list[Call], patience: float) -> list[object]:
+        async def jumbled(shards: Shards, calls: list[Call], seconds: float) -> list[object]:
             async def delayed(call: Call) -> object:
                 await asyncio.sleep(chooser.random() * 0.01)
-                return (await ask(shards, [call], patience))[0]
+                return (await ask(shards, [call], seconds))[0]
 
             return list(await asyncio.gather(*map(delayed, calls)))
 
         shards = index.store._shards
-        shards.ask = lambda calls, patience: jumbled(shards, calls, patience)
+        shards.ask = lambda calls, seconds: jumbled(shards, calls, seconds)
         for n in range(15):
             pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(12)]
             verdicts = await asyncio.gather(*(index.check(*page) for page in pages))

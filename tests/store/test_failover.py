@@ -133,9 +133,9 @@ async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
     replicated: list[Server],
 ) -> None:
     """Pages go unchecked for the time-out and the rest after it, not for a second round of both."""
-    url, patience = f"redis+cluster://127.0.0.1:{replicated[0].port}", 2.0
+    url, timeout = f"redis+cluster://127.0.0.1:{replicated[0].port}", 2.0
     loop, late = asyncio.get_running_loop(), 0.0
-    config = DedupConfig(redis_url=url, shards=SHARDS, timeout=patience)
+    config = DedupConfig(redis_url=url, shards=SHARDS, timeout=timeout)
     async with DuplicateIndex.open(config) as index:
 
         async def check(number: int) -> None:
@@ -152,12 +152,12 @@ async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
         replicated[4].ask("CLUSTER", "FAILOVER", "TAKEOVER")
         wait_until(lambda: b"master" in replicated[4].ask("ROLE"))
         checks = []
-        while loop.time() < frozen + 3.5 * patience:
+        while loop.time() < frozen + 3.5 * timeout:
             checks.append(asyncio.create_task(check(len(checks) + 1)))
             await asyncio.sleep(0.05)
         await asyncio.gather(*checks)
     # A second round of both would go on until four times the time-out are over.
-    assert patience < late - frozen < 3 * patience
+    assert timeout < late - frozen < 3 * timeout
 
 
 async def test_a_hanging_node_holds_nobody_up_for_long(

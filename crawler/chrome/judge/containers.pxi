@@ -23,7 +23,7 @@ cdef class Containers:
     cdef int64_t[::1] begun, ended  # by block, numbers of containers
 
     def __init__(self, flat, const double[:, ::1] upto):
-        cdef const int64_t[::1] parents = flat.parents, twins = twins_of(flat)
+        cdef const int64_t[::1] parents = flat.parents, siblings = count_siblings(flat)
         cdef Py_ssize_t n = upto.shape[0] - 1, m = parents.shape[0], i, k
         cdef double* inside
         cdef float* held
@@ -45,8 +45,8 @@ cdef class Containers:
             held[8] = log1p(size)
             held[9] = self.starts[i] / <double>n
             held[10] = self.stops[i] / <double>n
-            held[11] = log1p(twins[i])
-            held[12] = log1p(inside[WORDS] * (twins[i] > FEW))
+            held[11] = log1p(siblings[i])
+            held[12] = log1p(inside[WORDS] * (siblings[i] > FEW))
             if i:  # the page always holds enough
                 for k in range(LEVELS):
                     self.levels[i, k] = self.levels[parents[i], k]
@@ -56,7 +56,7 @@ cdef class Containers:
                 for k in range(SHARE_LEVELS):
                     if inside[WORDS] >= SHARES[k] * self.inside[0, WORDS]:
                         self.levels[i, SIZE_LEVELS + k] = i
-                if twins[i] > FEW:
+                if siblings[i] > FEW:
                     self.levels[i, LEVELS - 1] = i
             for k in range(REGIONS):
                 if not i or inside[PROSE] >= REGION[k] * (self.inside[0, PROSE] + TINY):
@@ -84,7 +84,7 @@ cdef class Containers:
             place[2 * k + 1] = self.inside[container, WORDS] / self.inside[0, WORDS]
 
 
-cdef int64_t[::1] twins_of(flat):
+cdef int64_t[::1] count_siblings(flat):
     """The compiled form of `features.count_siblings`."""
     cdef const int64_t[::1] parents = flat.parents, holders = flat.holders, kinds = flat.kinds
     cdef Py_ssize_t n = parents.shape[0], i

@@ -25,7 +25,7 @@ def describe_containers(
     starts: Ints,
     stops: Ints,
     parents: Ints,
-    twins: Ints,
+    siblings: Ints,
     within: Ints,
 ) -> list[NDArray[Any]]:
     """Return for each block features of the small and large containers around it."""
@@ -39,8 +39,8 @@ def describe_containers(
     table[:, 8] = np.log1p(size)
     table[:, 9] = starts / n
     table[:, 10] = stops / n
-    table[:, 11] = np.log1p(twins)
-    several = twins > FEW
+    table[:, 11] = np.log1p(siblings)
+    several = siblings > FEW
     table[:, 12] = np.log1p(words * several)
     fits = np.concatenate((size >= SIZES, words >= SHARES * words[0], several[None]))
     levels = _smallest_containers(fits, parents)[:, within]

@@ -126,7 +126,7 @@ def _describe_places(
 def _describe_texts(
     texts: list[str], counts: Ints, linked_chars: Ints, title: str
 ) -> tuple[Floats, Wide, Wide]:
-    """Return what each block is by itself; its words; its likeness to prose."""
+    """Return what each block is by itself; its words; how far it is prose."""
     n = len(texts)
     chars = text_lengths(texts)
     spaces = counts.astype(np.float64)

@@ -19,7 +19,7 @@ from .reader import COMPILED, Reader, walk_tree
 
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_LINKS: Final = 25_000  # in the part that is not parsed, anchors without an address included
+MOST_LINKS: Final = 25_000  # in the part that is not parsed, anchors without a URL included
 _STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
 
 
@@ -52,7 +52,7 @@ class Link(NamedTuple):
     Attributes
     ----------
     href
-        The address as written in the page, without spaces around it: neither joined with the base
+        The URL as written in the page, without spaces around it: neither joined with the base
         nor cleaned.
     nofollow
         Whether the link's `rel` says so.

@@ -132,7 +132,7 @@ _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _WITHIN: Final = "|".join(
     tag for tag, kind in TAGS.items() if kind in (INLINE, READING, LINK, TIME)
 )
-# Without a semicolon it is none in an address: "?a=1&copy=2" has two parameters.
+# Without a semicolon it is none in a URL: "?a=1&copy=2" has two parameters.
 _REFERENCE: Final = re.compile(r"&(#?\w{1,31};)", re.ASCII)
 _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 

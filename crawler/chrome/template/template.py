@@ -147,7 +147,7 @@ MAX_PAIRS: Final = 4096  # that came twice
 MAX_ONCE: Final = 8192
 MAX_CONTENTS: Final = 1024
 MAX_SAME: Final = 128  # names remembered to recognise repeated ones
-MAX_WATCHED: Final = 512  # addresses
+MAX_WATCHED: Final = 512  # URLs
 
 
 class Known(frozenset[int]):

@@ -90,11 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the clusters of the index, or read, group and print the collection."""
     from ...dedup.errors import InputError
-    from ..documents import is_web_address
+    from ..documents import is_web_url
 
     source = options.file
     is_cluster = source is not None and (
-        is_web_address(source) or (is_cluster_number(source) and not Path(source).exists())
+        is_web_url(source) or (is_cluster_number(source) and not Path(source).exists())
     )
     if source is None or is_cluster:
         for name in ("threshold", "id_field", "text_field", "html_field", "pairs", "exact"):

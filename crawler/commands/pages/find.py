@@ -47,14 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the pages; exit code 1 if there is none."""
-    from ..documents import find_document, is_web_address
+    from ..documents import find_document, is_web_url
 
     agent = settings["USER_AGENT"]
     text = find_document(options.source, index_config(settings), user_agent=agent).text
 
     async def ask(index: DuplicateIndex) -> list[Match]:
         find = partial(index.find, limit=options.limit, threshold=options.threshold)
-        url = options.source if is_web_address(options.source) else ""
+        url = options.source if is_web_url(options.source) else ""
         return await find(text, copies=not options.kept, url=url, scope=options.scope)
 
     found = ask_index(settings, ask)

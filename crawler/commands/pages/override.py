@@ -80,7 +80,7 @@ def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     """Check the page as preferred, and print what that changed."""
     from ...dedup.verdict import Kind
     from ...extractor import load_extractor
-    from ..documents import read_page, web_address
+    from ..documents import read_page, web_url
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -96,7 +96,7 @@ def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
         if before.kind not in (Kind.EXACT, Kind.NEAR) and before.gone is None:
             return facts  # it stands there already
         if options.text is not None or options.fetch:
-            source = web_address(options.url) if options.text is None else options.text
+            source = web_url(options.url) if options.text is None else options.text
             extract = load_extractor(index.config)
             text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(before.url, text, preferred=True, scope=options.scope)

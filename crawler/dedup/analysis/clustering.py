@@ -157,8 +157,8 @@ def _estimate_pair(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) 
     if known.exact == new.exact:
         return Estimate.certain(1.0)
     shared = rule.matches(new.bands, known.bands)
-    grounds = rule.compare(new, known, shared) if shared else None
-    return grounds.estimate(bits) if grounds else None
+    evidence = rule.compare(new, known, shared) if shared else None
+    return evidence.estimate(bits) if evidence else None
 
 
 def _list_groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:

@@ -47,11 +47,11 @@ class Batcher(Generic[Request, Reply]):
             self._sender = asyncio.create_task(self._send_all())
         return await future
 
-    async def close(self, patience: float) -> None:
-        """Send what waits; after `patience` seconds it fails."""
+    async def close(self, seconds: float) -> None:
+        """Send what waits; after so many `seconds` it fails."""
         self._is_closed = True
         if self._sender is not None:
-            await end_tasks([self._sender], patience=patience)
+            await end_tasks([self._sender], seconds=seconds)
 
     async def _send_all(self) -> None:
         try:

@@ -17,11 +17,17 @@ from .batch import Batcher
 from .spool import Spool
 from .spool_lines import Kept
 
+logger = logging.getLogger(__name__)
+
 _LONG_WAIT: Final = 1.0  # seconds
 
+Requests = TypeVar("Requests")
+Reply = TypeVar("Reply")
+Answers: TypeAlias = Sequence[Answer | asyncio.Future[Answer]]
 
-class Patience:
-    """A circuit breaker: after a long wait without an answer, requests fail at once.
+
+class CircuitBreaker:
+    """After a long wait without an answer, lets requests fail at once.
 
     They do so for as long as the wait took. So a server or cluster node that hangs or is down does
     not hold up the crawl for a timeout, or for retries, at every exchange.
@@ -32,7 +38,7 @@ class Patience:
         self._last_error = ""
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def guard_request(self) -> Iterator[None]:
         """Raise :class:`ServerError` at once while the server is not asked."""
         start = time.monotonic()
         if start < self._resting_until:
@@ -40,23 +46,16 @@ class Patience:
         try:
             yield
         except ServerError as error:
-            self.failed(start, error)
+            self.note_failure(start, error)
             raise
 
-    def failed(self, start: float, error: ServerError) -> None:
+    def note_failure(self, start: float, error: ServerError) -> None:
         """Note that a request made at `start`, by the monotonic clock, got no answer."""
         waited = time.monotonic() - start
         # A refused connection is attempted four times, which takes half a second.
         if waited > _LONG_WAIT or is_connection_lost(error.__cause__):
             self._resting_until = time.monotonic() + waited
             self._last_error = str(error)
-
-
-logger = logging.getLogger(__name__)
-
-Requests = TypeVar("Requests")
-Reply = TypeVar("Reply")
-Answers: TypeAlias = Sequence[Answer | asyncio.Future[Answer]]
 
 
 class Exchange:
@@ -82,7 +81,7 @@ class Exchange:
         self._forgets = Batcher(partial(self._send, forget), limit=limit)
         self._timeout = timeout
         self._spool = spool
-        self._patience = Patience()
+        self._breaker = CircuitBreaker()
         self._has_warned = False
 
     async def check(self, request: CheckRequest) -> Answer:
@@ -94,13 +93,13 @@ class Exchange:
         try:
             return await answer
         except ServerError as error:
-            self._patience.failed(start, error)
+            self._breaker.note_failure(start, error)
             self.keep([request])
             raise
 
     async def ask(self, question: Callable[[], Awaitable[Reply]]) -> Reply:
         """The server's answer to any other question, which never goes to the spool."""
-        with self._patience.asking(), explain_faults():
+        with self._breaker.guard_request(), explain_faults():
             # A cluster's client would try again and again.
             async with asyncio.timeout(self._timeout):
                 return await question()
@@ -141,5 +140,5 @@ class Exchange:
     async def _send(
         self, make: Callable[[Requests], Awaitable[Reply]], requests: Requests
     ) -> Reply:
-        with self._patience.asking():
+        with self._breaker.guard_request():
             return await make(requests)

@@ -147,6 +147,6 @@ def _make_neighbour(
     met = rule.matches(fingerprint.bands, known.bands)
     if known.exact == fingerprint.exact:
         estimate = Estimate.certain(1.0)
-    elif grounds := rule.compare(fingerprint, known, met):
-        estimate = grounds.estimate(index.config.sketch_bits)
+    elif evidence := rule.compare(fingerprint, known, met):
+        estimate = evidence.estimate(index.config.sketch_bits)
     return Neighbour(to_record(record, None, None), estimate, met, len(fingerprint.bands) // 4)

@@ -54,7 +54,7 @@ class Reader:
         with explain_faults():
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
-                found |= {_decode_text(url): _decode_text(wish) for url, wish in listing.items()}
+                found |= {_decode_text(url): _decode_text(kind) for url, kind in listing.items()}
         return found
 
     async def all_url_rules(self) -> dict[str, dict[str, dict[str, Any]]]:

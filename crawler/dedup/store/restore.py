@@ -141,13 +141,13 @@ class Restorer:
                 places.append((number, found))
         await store.make_entries(places, self._digest)
 
-    async def take_overrides(self, wishes: Mapping[str, str]) -> None:
+    async def take_overrides(self, overrides: Mapping[str, str]) -> None:
         """Import the overrides of imported pages; a new index gets them at the end."""
         commands: Any = self._client
         with explain_faults():
-            for url, take_overrides in wishes.items() if not self.is_new else ():
+            for url, override in overrides.items() if not self.is_new else ():
                 home = self._store.shards[self._store.shard_of(url)]
-                await commands.hsetnx(home.overrides, url, take_overrides)
+                await commands.hsetnx(home.overrides, url, override)
 
     async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the counters of a new index, and then its parameters: now it can be opened."""
@@ -159,9 +159,9 @@ class Restorer:
             for name in ("stats", "hosts", "histogram"):
                 if counters.get(name):
                     await commands.hset(getattr(keys, name), mapping=dict(counters[name]))
-            for url, wish in counters.get("overrides", {}).items():
+            for url, override in counters.get("overrides", {}).items():
                 home = self._store.shards[self._store.shard_of(url)]
-                await commands.hset(home.overrides, url, wish)
+                await commands.hset(home.overrides, url, override)
             text, values = load_script("finish").text, self._parameters.flat
             for key in reversed(self._params):
                 digest = await commands.eval(text, 1, key, self._mark, *values)

@@ -11,7 +11,7 @@ import xxhash
 from .parts import PREFIX, UrlParts
 
 _MOST_URLS: Final = 10_000  # remembered of a site; beyond them less is spared
-_TWINS: Final = 3  # URLs with the same content that a new one is compared with
+_COPIES: Final = 3  # URLs with the same content that a new one is compared with
 _NEIGHBOURS: Final = 8  # latest URLs of any content that it is compared with
 _SHELVES: Final = 256  # groups of URLs; a group is sorted anew as a whole
 
@@ -116,9 +116,9 @@ class KnownUrls:
         """How many URLs were fetched that shared their strict key with one fetched before."""
         return sum(shelf.fetches.total() - len(shelf.fetches) for shelf in self._shelves.values())
 
-    def list_twins(self, parts: UrlParts, content: int) -> list[UrlParts]:
+    def list_copies(self, parts: UrlParts, content: int) -> list[UrlParts]:
         """Fetched URLs with the same loose key that had this content."""
-        return self._shelf_of(parts.kind.stem).twins.get((self._loose_key(parts), content), [])
+        return self._shelf_of(parts.kind.stem).copies.get((self._loose_key(parts), content), [])
 
     def list_neighbours(self, parts: UrlParts) -> list[UrlParts]:
         """The latest fetched URLs with the same loose key."""
@@ -145,7 +145,7 @@ class _Shelf:
         self.pages: deque[tuple[UrlParts, int]] = deque()
         self.found: set[Key] = set()
         self.requested: set[Key] = set()
-        self.twins: dict[Key, list[UrlParts]] = {}
+        self.copies: dict[Key, list[UrlParts]] = {}
         self.neighbours: dict[Key, list[UrlParts]] = {}
         self.fetched: dict[Key, list[UrlParts]] = {}
         self.fetches: Counter[Key] = Counter()
@@ -155,28 +155,28 @@ class _Shelf:
         self.requested = {
             loose_key(parts) for parts, is_requested in self.urls.items() if is_requested
         }
-        for urls in self.twins, self.neighbours, self.fetched, self.fetches:
+        for urls in self.copies, self.neighbours, self.fetched, self.fetches:
             urls.clear()
         for parts, content in self.pages:
             self.sort_in(parts, content, loose_key(parts), strict_key(parts))
 
     def sort_in(self, parts: UrlParts, content: int, loose: Key, strict: Key) -> None:
-        _add_twin(self.twins.setdefault((loose, content), []), parts)
+        _add_copy(self.copies.setdefault((loose, content), []), parts)
         neighbours = self.neighbours.setdefault(loose, [])
         neighbours.append(parts)
         del neighbours[:-_NEIGHBOURS]
-        _add_twin(self.fetched.setdefault(strict, []), parts)
+        _add_copy(self.fetched.setdefault(strict, []), parts)
         self.fetches[strict] += 1
 
     def drop_oldest(self) -> None:
         self.pages.popleft()
-        for urls in self.twins, self.neighbours, self.fetched, self.fetches:
+        for urls in self.copies, self.neighbours, self.fetched, self.fetches:
             while len(urls) > len(self.pages):
                 del urls[next(iter(urls))]
 
 
-def _add_twin(twins: list[UrlParts], parts: UrlParts) -> None:
+def _add_copy(copies: list[UrlParts], parts: UrlParts) -> None:
     """Add a URL to a few; those with the fewest folders stay, for all others may nest in them."""
-    twins.append(parts)
-    twins.sort(key=lambda one: len(dict(one.features).get(PREFIX, "")))
-    del twins[_TWINS:]
+    copies.append(parts)
+    copies.sort(key=lambda one: len(dict(one.features).get(PREFIX, "")))
+    del copies[_COPIES:]

@@ -129,17 +129,17 @@ class SiteRules(UrlJudge):
                     self._note_error(parts, parts.list_differences(former))
                 self._tell_of_added(parts, changes)
         else:
-            for twin in self._urls.list_twins(parts, content):
-                self._support(parts, twin, content)
+            for copy in self._urls.list_copies(parts, content):
+                self._support(parts, copy, content)
         self._urls.note_page(parts, content)
         self._learn(changes)
         return changes
 
-    def _support(self, parts: UrlParts, twin: UrlParts, content: int) -> None:
-        names = parts.list_differences(twin)
-        mine, others = dict(parts.features), dict(twin.features)
+    def _support(self, parts: UrlParts, copy: UrlParts, content: int) -> None:
+        names = parts.list_differences(copy)
+        mine, others = dict(parts.features), dict(copy.features)
         matters = self._mattering.of_kind(parts.kind)
-        nested = parts if parts.may_nest(twin) else twin
+        nested = parts if parts.may_nest(copy) else copy
         if not nested.may_nest(parts):  # somebody may have copied another's page
             return
         for name in names:

@@ -167,8 +167,8 @@ class UrlJudge:
         """The rules which say that a URL's text was fetched before; None if they do not."""
         if not self.rules:
             return None
-        for twin in self._urls.list_fetched(parts):
-            names = self._list_covered(parts, twin)
+        for other in self._urls.list_fetched(parts):
+            names = self._list_covered(parts, other)
             if names is not None:
                 return names
         return [VOLATILE] if self._is_volatile(parts) else None
@@ -176,21 +176,21 @@ class UrlJudge:
     def _is_volatile(self, parts: UrlParts) -> bool:
         return VOLATILE in self.rules and self._volatile.is_volatile(list(self._list_holes(parts)))
 
-    def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
-        """Whether the rules will spare a URL once its `twin` was fetched."""
-        is_alike = self._strict_key(parts) == self._strict_key(twin)
-        return is_alike and self._list_covered(parts, twin) is not None
+    def would_spare(self, parts: UrlParts, other: UrlParts) -> bool:
+        """Whether the rules will spare a URL once the URL `other` was fetched."""
+        is_alike = self._strict_key(parts) == self._strict_key(other)
+        return is_alike and self._list_covered(parts, other) is not None
 
-    def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
+    def _list_covered(self, parts: UrlParts, other: UrlParts) -> list[str] | None:
         """The rules that cover all differences of two URLs; None if one is not covered."""
-        names = parts.list_differences(twin)
-        if PREFIX in names and not (self.rules[PREFIX].added or parts.may_nest(twin)):
+        names = parts.list_differences(other)
+        if PREFIX in names and not (self.rules[PREFIX].added or parts.may_nest(other)):
             return None
-        return sorted(names) if self._cover_all(names, parts, twin) else None
+        return sorted(names) if self._cover_all(names, parts, other) else None
 
-    def _cover_all(self, names: Iterable[str], parts: UrlParts, twin: UrlParts) -> bool:
+    def _cover_all(self, names: Iterable[str], parts: UrlParts, other: UrlParts) -> bool:
         """Whether rules cover the values that both URLs have of these features."""
-        mine, others = dict(parts.features), dict(twin.features)
+        mine, others = dict(parts.features), dict(other.features)
         return all(
             self._covers(name, mine.get(name), parts)
             and self._covers(name, others.get(name), parts)

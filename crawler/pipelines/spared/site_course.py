@@ -92,12 +92,12 @@ class SiteCourse:
         )
         if is_doubtful and not checks and self._fruitless:
             growth = self.novelty.find_growth(self._list_yields(parts))
-            if growth >= self.patience:
+            if growth >= self.fruitless_limit:
                 return Decision(left=(Why.FRUITLESS,))
             doubtful = sum(1 for one in self._flights.values() if one.is_doubtful)
-            if doubtful and growth + doubtful >= self.patience:
+            if doubtful and growth + doubtful >= self.fruitless_limit:
                 return WAITS
-        if is_suspect and not checks and self._awaits_twin(parts):
+        if is_suspect and not checks and self._awaits_copy(parts):
             return WAITS
         if is_suspect and self._count_trials() >= self._trials:
             return WAITS
@@ -107,7 +107,7 @@ class SiteCourse:
         self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
         return MADE
 
-    def _awaits_twin(self, parts: UrlParts) -> bool:
+    def _awaits_copy(self, parts: UrlParts) -> bool:
         """Whether a request is under way whose page will spare this one.
 
         Where each page links to the next only, there is nothing else to request meanwhile.
@@ -126,7 +126,7 @@ class SiteCourse:
         return tuple(names) if names is not None and not is_explored else None
 
     @property
-    def patience(self) -> int:
+    def fruitless_limit(self) -> int:
         """How many pages without anything new, but with new links, are fetched in a row."""
         return _LEAST_FRUITLESS + self._fruitless * self.novelty.new
 
@@ -223,7 +223,7 @@ class SiteCourse:
         """Take out the requests that may be made after all."""
 
         def room(left: Left) -> float:
-            return self.patience - self.novelty.find_growth(left.yields)
+            return self.fruitless_limit - self.novelty.find_growth(left.yields)
 
         def is_near(found_on: Found) -> bool:
             return self.novelty.find_depth(found_on) <= self._copy_depth

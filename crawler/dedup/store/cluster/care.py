@@ -75,7 +75,7 @@ class SpreadCare:
 
         Another worker will do the rest.
         """
-        await end_tasks(self._checks, self._tasks, patience=self._timeout)
+        await end_tasks(self._checks, self._tasks, seconds=self._timeout)
         await self._shards.close()
 
     async def finish_dead(self) -> None:
@@ -115,8 +115,8 @@ class SpreadCare:
 
     async def _ask(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
         now = asyncio.get_running_loop().time()
-        patience = self._timeout if deadline is None else max(0.0, deadline - now)
-        return await self._shards.ask(calls, patience)
+        seconds = self._timeout if deadline is None else max(0.0, deadline - now)
+        return await self._shards.ask(calls, seconds)
 
     async def _ask_all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
         replies = await self._ask(calls, deadline) if calls else []

@@ -82,15 +82,15 @@ class Shards:
         self._silent: set[str] = set()  # nodes whose last reply did not come in time
         self._is_closed = False
 
-    async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
+    async def ask(self, calls: Sequence[Call], seconds: float) -> list[Any]:
         """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
 
-        Failures that may pass by themselves are retried for `patience` seconds, so calls have to be
+        Failures that may pass by themselves are retried for so many `seconds`, so calls have to be
         idempotent. After that, each call has a reply, although the client itself would try longer
         to reach a hanging node.
         """
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + patience
+        deadline = loop.time() + seconds
         pause = FIRST_PAUSE
         replies: list[Any] = [None] * len(calls)
         places = list(range(len(calls)))

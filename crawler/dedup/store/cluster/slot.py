@@ -59,14 +59,14 @@ class SlotIndex(RedisIndex):
 
 
 async def try_again(
-    cluster: RedisCluster, key: str, run: Callable[[], Awaitable[Any]], patience: float
+    cluster: RedisCluster, key: str, run: Callable[[], Awaitable[Any]], seconds: float
 ) -> Any:
-    """Return what `run` returns; retry for `patience` seconds if a failure may pass by itself.
+    """Return what `run` returns; retry for so many `seconds` if a failure may pass by itself.
 
     `run` asks the node that has `key`. Raises :class:`ServerError`.
     """
     loop = asyncio.get_running_loop()
-    deadline, pause = loop.time() + patience, FIRST_PAUSE
+    deadline, pause = loop.time() + seconds, FIRST_PAUSE
     with explain_faults():
         while True:
             try:

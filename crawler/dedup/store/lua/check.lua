@@ -59,9 +59,9 @@ end
 -- the places of others.
 local function outcome(page, known, families)
   local found, places = compare(page, known and not known.rep, families)
-  if page.wish == 'keep' then found.original = false end
-  if found.original or page.wish == 'keep' and not page.preferred then found.beaten = false end
-  if found.original or page.wish == 'keep' then found.contested = false end
+  if page.override == 'keep' then found.original = false end
+  if found.original or page.override == 'keep' and not page.preferred then found.beaten = false end
+  if found.original or page.override == 'keep' then found.contested = false end
   return found, places
 end
 
@@ -104,7 +104,7 @@ end
 -- Decides about a page. known: the earlier record of its URL, already released. before: the verdict if its
 -- text and heading are unchanged. number: its earlier number, if its copies stay with it, else a new one.
 local function decide(page, known, before, number, url_place, families)
-  if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
+  if page.override == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
   local meta = {id = number or new_number(bytes_of(page, odd_size)),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
@@ -131,7 +131,7 @@ end
 -- if the template is less known now than when its original was checked.
 local function is_still_like(page, meta, original)
   local learnt, other_learnt = byte(page.own, 4), byte(original.own, 4)
-  if page.wish == 'drop' or page.own == NO_OWN or learnt < LEARNT and other_learnt >= LEARNT then return true end
+  if page.override == 'drop' or page.own == NO_OWN or learnt < LEARNT and other_learnt >= LEARNT then return true end
   if is_distinct(page, original) then return false end
   if meta.standing == 'e' and original.exact == page.exact or ARGV[7] == 'keys' then return true end
   if page.host ~= host_of(original.url) and other_learnt < LEARNT then return true end
@@ -143,12 +143,12 @@ end
 -- longer kept, is gone from the web, gives way, has a worse rank by now, or no longer resembles it; and if an
 -- override says so. A drop override of a kept page takes effect only once a similar kept page exists.
 local function stands(page, meta, families)
-  if page.wish == AGAIN then return false end
+  if page.override == AGAIN then return false end
   if not meta.rep then
-    if page.wish == 'drop' then return not outcome(page, meta, families).original end
+    if page.override == 'drop' then return not outcome(page, meta, families).original end
     return is_settled(page, meta, odd_size)
   end
-  if page.wish == 'keep' then return false end
+  if page.override == 'keep' then return false end
   local original = original_of(meta, oldest)
   return original and not is_gone(original) and not wins(page, original)
     and not gives_way(original, page, false)
@@ -190,11 +190,11 @@ local function check_all()
     note_seen(page)
     local keys = #page.bands / 4
     names_of[keys] = names_of[keys] or band_names(keys)
-    page.wish = overridden and redis.call('HGET', OVERRIDES, page.url)
+    page.override = overridden and redis.call('HGET', OVERRIDES, page.url)
     local meta = check(page, names_of[keys])
-    local said = full_answer(meta, page.wish ~= 'drop' and page.crawl, canonical_of(page))
+    local said = full_answer(meta, page.override ~= 'drop' and page.crawl, canonical_of(page))
     local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
-    if page.more.anchors and page.wish ~= 'keep' then -- otherwise the override has decided
+    if page.more.anchors and page.override ~= 'keep' then -- otherwise the override has decided
       replies[#replies + 1] = {said, news or '', overlapping(anchor_keys(page), meta.id, oldest)}
     else
       replies[#replies + 1] = news and {said, news} or said

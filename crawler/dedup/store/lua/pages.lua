@@ -33,7 +33,7 @@ local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unch
   ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
--- Unpacks a page that is to be checked. Its table has at most 16 fields, the override (wish) included: a
+-- Unpacks a page that is to be checked. Its table has at most 16 fields, the override included: a
 -- larger table takes 1,280 bytes, which glibc allocates far more slowly, and a table that grows is
 -- allocated several times. The time `seen` is never before the crawl began nor, unless the page comes
 -- late, before the state's clock, so no computer's clock has to be right.
@@ -71,7 +71,7 @@ local function read_page(packed)
   return {url_key = url_key, token = token, words = words, exact = exact, rank = preferred and CHOSEN or rank,
     seen = math.max(seen, crawl), preferred = preferred, yields_to = flags % CUT >= 2 and canonical,
     more = more,
-    url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
+    url = url, host = host, bands = bands, odd = string.sub(packed, at), override = false, crawl = crawl,
     own = own}
 end
 
@@ -117,7 +117,7 @@ end
 -- Whether the kept page of a record leaves its text to a similar page; is_kept: the similar page is
 -- kept so far.
 local function gives_way(meta, page, is_kept)
-  return is_unconfirmed(meta, page) and page.wish ~= 'drop' and (is_kept
+  return is_unconfirmed(meta, page) and page.override ~= 'drop' and (is_kept
     or page.more.final and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
 end
 

@@ -153,10 +153,10 @@ def _sentinel_client(
     return client
 
 
-async def _await_answer(client: Client, patience: float) -> None:
-    """Return when the server answers; one that loads its data may take up to `patience`."""
+async def _await_answer(client: Client, seconds: float) -> None:
+    """Return when the server answers; one that loads its data may take that many `seconds`."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + patience
+    deadline = loop.time() + seconds
     while True:
         try:
             if isinstance(client, RedisCluster):

@@ -19,13 +19,13 @@ load_state()
 local refused = out_of_numbers(#ARGV)
 if refused then return refused end
 local clock = milliseconds()
-local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
+local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
 
 local UNCHANGED = {last = '='}
 
-local function begun(id, meta, wish)
+local function begun(id, meta, override)
   local is_kept = meta and not meta.rep
-  return struct.pack('>c1I4I4B', 'n', id, meta and meta.id or 0, is_kept and 1 or 0) .. wish
+  return struct.pack('>c1I4I4B', 'n', id, meta and meta.id or 0, is_kept and 1 or 0) .. override
 end
 
 -- Takes back the count of this check as unchanged. If another check has written the record since, only the
@@ -44,14 +44,14 @@ local function begin(item)
   local packed = string.sub(item, 13)
   local page = read_page(packed)
   note_seen(page)
-  local wish = wishes and redis.call('HGET', OVERRIDES, page.url) or ''
-  local anew = wish == AGAIN
-  if anew then wish = '' end
+  local override = overridden and redis.call('HGET', OVERRIDES, page.url) or ''
+  local anew = override == AGAIN
+  if anew then override = '' end
   local attempt = attempt_at(page.url_key)
   if attempt then
     local is_own = attempt.page.token == page.token and attempt.page.url == page.url
     if is_own and attempt.born == born then
-      return begun(attempt.id, attempt.replaces > 0 and read_record(attempt.replaces, 0), wish)
+      return begun(attempt.id, attempt.replaces > 0 and read_record(attempt.replaces, 0), override)
     end
     -- A check that is replayed gets another number: claims are stored under that of their first page, so its
     -- own would overwrite earlier ones, and what these say of other pages.
@@ -66,7 +66,7 @@ local function begin(item)
     meta = nil
   end
   local same_text = meta and has_same_text(page, meta, odd_size)
-  local wanted = same_text and not anew and wish ~= (meta.rep and 'keep' or 'drop')
+  local wanted = same_text and not anew and override ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
     and (meta.rep or is_settled(page, meta, odd_size))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
@@ -85,7 +85,7 @@ local function begin(item)
     + (is_renewed and RENEWED or 0),
     meta and meta.first_seen or page.seen) .. packed,
     url_field(page.url_key), string.format('%d', id))
-  return begun(id, meta, wish)
+  return begun(id, meta, override)
 end
 
 return saving(each, begin)

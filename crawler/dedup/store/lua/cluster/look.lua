@@ -16,7 +16,7 @@ local SEEN = '>c1I4c8I4c12BI2c4BI4c4BI2I2'
 local NOW = 2 ^ 32 - 1 -- a page that is being checked is seen now
 local NEVER = string.rep('\0', 8)
 local clock = milliseconds()
-local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
+local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- whether there are overrides
 
 -- The attempt, nil if it is over or is ended now.
 local function alive(attempt, give_up)
@@ -34,7 +34,7 @@ local function look(item)
   if meta then
     local other = attempt_at(meta.url_key)
     other = other and other.replaces == id and alive(other, give_up) or nil
-    local is_wanted = wishes and redis.call('HGET', OVERRIDES, meta.url) == 'keep'
+    local is_wanted = overridden and redis.call('HGET', OVERRIDES, meta.url) == 'keep'
     local fetched = meta.fetched and shown_url(meta) or ''
     return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
       meta.words, meta.exact, meta.level, meta.sampled, meta.canonical or NO_KEY,

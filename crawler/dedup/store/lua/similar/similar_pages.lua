@@ -78,7 +78,7 @@ end
 -- Whether the page takes the place of a kept page that it copies: if that one is gone, names the page as
 -- canonical or has a worse rank, or if the page is preferred. A page with a drop override takes no place.
 local function wins(page, original)
-  if page.wish == 'drop' then return false end
+  if page.override == 'drop' then return false end
   if page.preferred or is_gone(original) then return true end
   if original.rank == CHOSEN or page.yields_to == original.url_key then return false end
   return original.canonical == page.url_key or is_better(page.rank, original.rank)
@@ -117,7 +117,7 @@ local function find_exact(page, places, sampled, found)
   for _, id in ipairs(pages_at(places, 1)) do
     local meta = read_record(id, oldest)
     if meta and meta.exact == page.exact and meta.url ~= page.url
-      and (page.wish == 'drop' or not is_distinct(page, meta)) then
+      and (page.override == 'drop' or not is_distinct(page, meta)) then
       meta.odd_bits, meta.other_sampled = 0, sampled
       if not found.known then found.known = {} end
       found.known[id] = true
@@ -129,7 +129,7 @@ end
 
 -- Ranks the kept pages that are similar to a page.
 local function find_near(page, places, found)
-  local least = page.wish == 'drop' and 0 or threshold -- with a drop override, any similarity will do
+  local least = page.override == 'drop' and 0 or threshold -- with a drop override, any similarity will do
   local keys = places.n - 1
   local ids, hits = candidates(places)
   local in_vain = 0
@@ -140,7 +140,7 @@ local function find_near(page, places, found)
     local meta = not (found.known and found.known[id]) and read_record(id, oldest)
     local is_own = meta and meta.url == page.url -- an earlier record whose entry was lost, or left out
     if meta and not is_own and are_enough(hits[id], keys, meta)
-      and (page.wish == 'drop' or not is_distinct(page, meta)) then
+      and (page.override == 'drop' or not is_distinct(page, meta)) then
       local similarity = similarity_of(page, meta, bits, hits[id])
       if similarity and similarity >= least then
         rank(page, meta, similarity, found)
@@ -166,8 +166,8 @@ local function compare(page, is_kept, families)
   local places = places_of(page, families)
   local _, sampled = own_sketch(page)
   find_exact(page, places, sampled, found)
-  if #families > 0 and (not found.is_confirmed or page.wish == 'keep') then
-    if page.wish == 'keep' then found.original = false end
+  if #families > 0 and (not found.is_confirmed or page.override == 'keep') then
+    if page.override == 'keep' then found.original = false end
     find_near(page, places, found)
   end
   return found, places
