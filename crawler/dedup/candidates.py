@@ -6,13 +6,13 @@ from bisect import bisect_left
 from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from .sketches import Method, ModuloSample
 from .sketches.odd import estimate_odd, measure_difference
 from .sketches.samples import FEWEST
 from .sketches.similarity import Estimate
 
 if TYPE_CHECKING:
     from .fingerprint import Fingerprint
+    from .sketches import Method
 
 # Value of `level` for evidence from keys: of the `sampled` keys, `odd_bits` are shared.
 BY_KEYS: Final = 255
@@ -92,9 +92,8 @@ class Rule(NamedTuple):
     @classmethod
     def of(cls, method: Method) -> Self:
         """The rule of a sketching method."""
-        by_keys = isinstance(method, ModuloSample) and method.score == "containment"
         is_one = method.tables is None
-        return cls(method.min_matches, by_keys, is_one, method.least_similarity)
+        return cls(method.min_matches, method.by_keys, is_one, method.least_similarity)
 
     @staticmethod
     def comparable(ours: bytes, theirs: bytes) -> int:

@@ -36,6 +36,9 @@ class Method(ABC):
         key i. ``None``: a sketch has any number of keys, all in one table (an inverted index).
     min_matches
         The least number of keys that candidates share.
+    by_keys
+        Whether an index compares candidates by the share of a page's keys that the other has, and
+        not by their odd sketches.
     least_similarity
         The lowest similarity of copies in an index, whatever its threshold.
     shape
@@ -47,6 +50,7 @@ class Method(ABC):
     dtype: ClassVar[np.dtype[np.uint32] | np.dtype[np.uint64]] = np.dtype(np.uint32)
     tables: int | None
     min_matches: int = 1
+    by_keys: bool = False
     least_similarity: float = 0.0
     shape: tuple[int] | None = None
 

@@ -138,7 +138,7 @@ class ModuloSample(Method):
         self.num_hashes = num_hashes
         self.modulus = modulus
         self.min_matches = min_matches
-        self.score = score
+        self.by_keys = score == "containment"
         self._factor = draw_multipliers(1, seed)[0]
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
@@ -160,7 +160,7 @@ class ModuloSample(Method):
     @property
     def fewest_keys(self) -> int:
         # One or two sampled shingles, such as a phrase of a site, say nothing of a short text.
-        return FEWEST if self.score == "containment" and self.modulus > 1 else 1
+        return FEWEST if self.by_keys and self.modulus > 1 else 1
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return (sketch[1:] & _KEY).astype(np.uint32)
@@ -176,7 +176,7 @@ class ModuloSample(Method):
         ours, theirs = _halve_sample(a[1:], doublings), _halve_sample(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))
         available = ours.size
-        if self.score == "resemblance":
+        if not self.by_keys:
             available += theirs.size - matched
         return Estimate.of_proportion(matched, available, confidence, interval)
 
