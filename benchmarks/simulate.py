@@ -41,7 +41,7 @@ from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.server.connect import open_server
 from crawler.dedup.store.server.private import server_binary
-from crawler.dedup.store.single import RedisIndex
+from crawler.dedup.store.single import SingleIndex
 
 LISTED = 16  # pages under one key, at most
 SHINGLES = 500
@@ -198,7 +198,7 @@ async def cost(config: DedupConfig) -> list[dict[str, Any]]:
     return rows
 
 
-async def _check(store: RedisIndex, pages: list[Fingerprint], config: Any, name: str) -> None:
+async def _check(store: SingleIndex, pages: list[Fingerprint], config: Any, name: str) -> None:
     for start in range(0, len(pages), store.exchange):
         requests = [
             CheckRequest(f"https://{name}.example/{start + i}".ljust(60, "x"), "", b"tokn", page)
@@ -213,16 +213,16 @@ def _used(client: Any) -> tuple[float, float, float]:
     return used, stats["total_net_input_bytes"], stats["total_net_output_bytes"]
 
 
-async def _open(client: Any, config: DedupConfig) -> RedisIndex:
+async def _open(client: Any, config: DedupConfig) -> SingleIndex:
     from crawler.dedup.exchange.open_store import make_store
 
     store = await make_store(client, config)
-    assert isinstance(store, RedisIndex)
+    assert isinstance(store, SingleIndex)
     await store.open()
     return store
 
 
-async def _probe(store: RedisIndex, config: DedupConfig, kept: int) -> dict[str, Any]:
+async def _probe(store: SingleIndex, config: DedupConfig, kept: int) -> dict[str, Any]:
     """Whom pages that share nothing with any other meet, by the tables, and who passes."""
     bands, odd_bytes = config.banding.bands, config.verify_bits // 8
     web = Web(config, 2 + kept)

@@ -24,7 +24,7 @@ from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.server.connect import open_server
 from crawler.dedup.store.server.supervisor import MEMORY
-from crawler.dedup.store.single import RedisIndex
+from crawler.dedup.store.single import SingleIndex
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)
@@ -132,7 +132,7 @@ class Side:
 class Ours(Side):
     """This project's index, through its own client."""
 
-    def __init__(self, client: redis.Redis, store: RedisIndex, config: DedupConfig) -> None:
+    def __init__(self, client: redis.Redis, store: SingleIndex, config: DedupConfig) -> None:
         super().__init__("scrapy-neardup", client)
         self.store = store
         self.config = config
@@ -226,7 +226,7 @@ async def opened(socket: str, client: redis.Redis) -> AsyncIterator[Ours]:
                 "bits": config.verify_bits,
                 "ttl": None,
             }
-            store = RedisIndex(connection, namespace, parameters, Rule(), **terms)
+            store = SingleIndex(connection, namespace, parameters, Rule(), **terms)
             await store.open()
             ours = Ours(client, store, config)
             if namespace == "warm":

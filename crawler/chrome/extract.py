@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .judge import model
 from .judge.doubts import SENTENCE, find_doubtful, find_text_places
-from .judge.extras import inherited
+from .judge.extras import find_inherited
 from .judge.features import TITLED, describe_blocks, text_lengths
 from .judge.selection import (
     CHROME,
@@ -30,7 +30,7 @@ from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, leave_out_block
 from .page.document import Document, parse, read_tree
 from .page.document import title as title_of
 from .page.json_ld import in_body, with_body
-from .template.pairs import LEAST_OWN, hits, is_shared, pair_hashes, templated
+from .template.pairs import LEAST_OWN, find_templated, find_ways, is_shared, pair_hashes
 from .template.teasers import find_teasers
 
 _DENSITY: Final = 0.1, 0.9  # bounds of the likelihood that the density of a later block gives it
@@ -112,11 +112,11 @@ def _cut_template(
 ) -> MainText:
     """Return the main text without what its site repeats; `alone` is kept without the template."""
     pairs, kept, sizes = pair_hashes(flat.texts), alone, text_lengths(flat.texts)
-    of, signs = hits(pairs, kept, template), flat.signs_of_blocks
+    of, signs = find_ways(pairs, kept, template), flat.signs_of_blocks
     signs = signs & ~np.bitwise_and.reduce(signs)  # of a page's <body>, such as "aside-menu-fixed"
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & CHROME == 0)
     plain, inner = find_text_places(flat, sizes)
-    known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
+    known, whole = find_templated(of, kept, flat.linked, sizes, heading, plain), None
     shared, learnt = is_shared(of), getattr(template, "learnt", 0)
     if known is not None and known.any():
         more = known | find_teasers(flat, known, sizes)
@@ -191,7 +191,7 @@ def _judge_rest(
     is_chrome = (rest.signs_of_blocks & CHROME) > 0
     # What is inherited stands below a heading that the site may have on all pages.
     is_text = find_text_places(flat, text_lengths(flat.texts))[0] & (flat.words >= SENTENCE)
-    members = inherited(flat, is_text, flat.codes[flat.around])[~known]
+    members = find_inherited(flat, is_text, flat.codes[flat.around])[~known]
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome & ~members)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
         chosen |= own

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
-from .template.naming import BEGINNING, PER_WORD, heading_of, line_hashes, names, title_parts
-from .template.pairs import OFTEN, SURE, OwnBlocks, Pairs, lesson, pair_hashes, text_hash
+from .template.naming import BEGINNING, PER_WORD, hash_names, heading_of, line_hashes, title_parts
+from .template.pairs import OFTEN, SURE, OwnBlocks, Pairs, make_lesson, pair_hashes, text_hash
 
 SAID: Final = tuple(
     (BIT[sign], reason)
@@ -259,7 +259,7 @@ class MainText:
     @property
     def names(self) -> tuple[int, int, int]:
         """Hashes of the page's title and headings: without digits, with digits, and longer."""
-        return names(self._flat, self.title, self._shared)
+        return hash_names(self._flat, self.title, self._shared)
 
     @property
     def lines(self) -> list[int]:
@@ -285,7 +285,7 @@ class MainText:
         two, or in the next row of a table.  Pairs that occur several times on the page are left
         out, such as cells of a table.  Parts of the title are included, for the site's name.
         """
-        return lesson(self._pairs_of_blocks, self._alone) | dict.fromkeys(
+        return make_lesson(self._pairs_of_blocks, self._alone) | dict.fromkeys(
             title_parts(self.title), False
         )
 

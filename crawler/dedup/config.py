@@ -10,7 +10,7 @@ from .crawl_settings import CrawlSettings
 from .errors import ConfigError
 from .identity import identity
 from .index_settings import IndexSettings
-from .parsing import given, parsed, setting_name
+from .parsing import parse_value, pick_settings, setting_name
 from .verdict import CONTAINED
 
 
@@ -23,7 +23,7 @@ class DedupConfig(IndexSettings, CrawlSettings):
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            object.__setattr__(self, item.name, parsed(item, getattr(self, item.name)))
+            object.__setattr__(self, item.name, parse_value(item, getattr(self, item.name)))
         self._check_numbers()
         self._check_method()
         self._check_fields()
@@ -58,4 +58,4 @@ class DedupConfig(IndexSettings, CrawlSettings):
         ...
         crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is not a setting; did you mean ...?
         """
-        return cls(**given(settings, fields(cls)))
+        return cls(**pick_settings(settings, fields(cls)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .asked_index import AskedIndex
 from .errors import InputError, ServerError
-from .exchange.replay import replayed
+from .exchange.replay import replay_spool
 from .identity import fetched_url, host
 from .store.messages import UNANNOUNCED, Crawl, Forget, TemplateNews
 from .verdict import Verdict
@@ -220,7 +220,7 @@ class DuplicateIndex(AskedIndex):
         if self._spool is None or not any(self.spooled()[0]):
             return
         await self.store.open()
-        answers = replayed(self._spool, self.store, told)
+        answers = replay_spool(self._spool, self.store, told)
         async with aclosing(answers):  # closed at once, not by the garbage collector
             async for request, answer in answers:
                 yield self._verdict_of(request.fetched or request.url, answer, request)

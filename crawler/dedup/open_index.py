@@ -19,7 +19,7 @@ from .scopes import scope_of
 from .store.cluster.spread_index import SpreadIndex
 from .store.messages import Answer, CheckRequest, Crawl, Forget, Gone
 from .store.server.connect import open_server, server_name
-from .store.single import RedisIndex
+from .store.single import SingleIndex
 from .verdict import Verdict
 
 # Texts with more characters are fingerprinted in a thread: they would block the event loop for more
@@ -31,7 +31,7 @@ class OpenIndex:
     """The connection of a :class:`~.index.DuplicateIndex`, and the preparation of its pages."""
 
     def __init__(
-        self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool_name: str | None
+        self, config: DedupConfig, store: SingleIndex | SpreadIndex, spool_name: str | None
     ) -> None:
         self.config = config
         self.store = store

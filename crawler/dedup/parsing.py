@@ -50,7 +50,7 @@ def setting_name(item: Field[Any]) -> str:
     return PREFIX + item.name.upper()
 
 
-def parsed(item: Field[Any], value: Any) -> Any:
+def parse_value(item: Field[Any], value: Any) -> Any:
     """The parsed value of a field. Raises :class:`ConfigError`, which names the setting."""
     try:
         return item.metadata["parse"](value)
@@ -61,7 +61,7 @@ def parsed(item: Field[Any], value: Any) -> Any:
         raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None
 
 
-def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str, Any]:
+def pick_settings(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str, Any]:
     """The values of the settings of this package, by the name of the field.
 
     Raises :class:`ConfigError` for a misspelt name.

@@ -15,7 +15,7 @@ from w3lib.url import safe_url_string
 
 from ..dedup.identity import host
 from ..latest import Latest
-from .reporting import MANY, Telling
+from .reporting import MANY, Reporter
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -48,7 +48,7 @@ class _Redirect:
     until: float = 0.0
 
 
-class GoneUrls(Telling[tuple[str, int]]):
+class GoneUrls(Reporter[tuple[str, int]]):
     """Notes URLs that no longer have a page, and reports them with the next page.
 
     A URL is gone if it answers 404 or 410, or if it redirects permanently, in one or more steps, to
@@ -208,7 +208,7 @@ class GoneUrls(Telling[tuple[str, int]]):
         self._add_found((url, since))
         self._note(url)
 
-    async def _tell_index(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
+    async def _send_report(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
         return await index.gone(*found)
 
     def _url_of(self, found: tuple[str, int]) -> str:
@@ -221,7 +221,7 @@ class GoneUrls(Telling[tuple[str, int]]):
                 for redirect in self._ended.values()
                 if not self._goes_round(redirect.end)
             ]
-            self._index.keep_gone([*self._telling, *self.waiting, *ended])
+            self._index.keep_gone([*self._sending, *self.waiting, *ended])
 
 
 def _passed_urls(request: Request) -> list[str]:

@@ -27,7 +27,7 @@ LEFT_OUT: Final = object()
 MOST_LEFT_OUT: Final = 10_000  # URLs that are remembered while the server gives no answer
 
 
-class Telling(ABC, Generic[Found]):
+class Reporter(ABC, Generic[Found]):
     """Sends reports to the index with the next page, or without one if there are many.
 
     Reports without an answer are sent again with the next page.
@@ -40,7 +40,7 @@ class Telling(ABC, Generic[Found]):
         self.waiting: deque[Found] = deque()
         self._count = count
         self._index: DuplicateIndex | None = None
-        self._telling: list[Found] = []  # reports that are being sent
+        self._sending: list[Found] = []  # reports that are being sent
         self._unanswered = False
         self._reporting = asyncio.Lock()
         self._report: asyncio.Future[None] | None = None
@@ -50,7 +50,7 @@ class Telling(ABC, Generic[Found]):
         self._index = index
 
     @abstractmethod
-    async def _tell_index(self, index: DuplicateIndex, found: Found) -> bool:
+    async def _send_report(self, index: DuplicateIndex, found: Found) -> bool:
         """Send a report to the index; return whether it changed something."""
 
     @abstractmethod
@@ -77,15 +77,15 @@ class Telling(ABC, Generic[Found]):
             while self.waiting:
                 # After a failure, one report tries for all, because there may be thousands.
                 count = 1 if self._unanswered else len(self.waiting)
-                told = self._telling = [self.waiting.popleft() for _ in range(count)]
-                asked = (self._tell_index(self._index, found) for found in told)
+                told = self._sending = [self.waiting.popleft() for _ in range(count)]
+                asked = (self._send_report(self._index, found) for found in told)
                 try:
                     known = await asyncio.gather(*asked, return_exceptions=True)
                 except asyncio.CancelledError:  # a report that is sent twice does no harm
                     self.waiting.extendleft(reversed(told))
                     raise
                 finally:
-                    self._telling = []
+                    self._sending = []
                 self._unanswered = False
                 for found, answer in zip(told, known, strict=True):
                     self._take_answer(found, answer)
@@ -105,7 +105,7 @@ class Telling(ABC, Generic[Found]):
             self._count(self.statistic)
 
 
-class LeftOut(Telling[str]):
+class LeftOut(Reporter[str]):
     """Lets the index forget pages that a spider leaves out.
 
     Such a page would otherwise stand for its copies for ever, and its text would be in no page of
@@ -140,7 +140,7 @@ class LeftOut(Telling[str]):
         self.note_url(url)
         self._report_soon()
 
-    async def _tell_index(self, index: DuplicateIndex, found: str) -> bool:
+    async def _send_report(self, index: DuplicateIndex, found: str) -> bool:
         return await index.leave_out(found)
 
     def _url_of(self, found: str) -> str:

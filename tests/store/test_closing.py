@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
-from crawler.dedup.exchange.replay import replayed
+from crawler.dedup.exchange.replay import replay_spool
 from tests.conftest import Server, free_port, join_cluster
 from tests.store.test_cluster import dying
 from tests.support.texts import article, text
@@ -96,7 +96,7 @@ async def test_a_part_that_fails_before_the_others(
         asked = [one._replace(token=bytes(4)) for one in requests]
         begin = {
             "check": lambda: index.store.check(asked),
-            "replay": lambda: anext(replayed(index._spool, index.store, print)),
+            "replay": lambda: anext(replay_spool(index._spool, index.store, print)),
             "begin_crawl": index.begin_crawl,
         }
         with pytest.raises(ServerError, match=r"deleted or replaced|no answer in time"):

@@ -22,7 +22,7 @@ from crawler.dedup.store.messages import CheckRequest, TemplateNews, pack_reques
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.scripts import load_script
 from crawler.dedup.store.server.connect import open_server
-from crawler.dedup.store.single import RedisIndex
+from crawler.dedup.store.single import SingleIndex
 
 BITS = 512
 
@@ -51,7 +51,7 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
     config = DedupConfig(redis_url=redis_url, bands=2, rows=7, verify_bits=BITS, ttl=None)
     requests = pages(36_000, bands=2)
     async with DuplicateIndex.open(config) as index:
-        store: RedisIndex = index.store
+        store: SingleIndex = index.store
         for start in range(0, len(requests), 100):
             some = requests[start : start + 100]
             for answer in await store.check(some):
@@ -109,7 +109,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests)
-        store: RedisIndex = index.store
+        store: SingleIndex = index.store
         count = int((await store.read_counters())["state"]["next"]) // PAGES_IN_BLOCK
         packed = await store.packed_blocks([(0, block) for block in range(count)])
         blocks = [dict(split_block(block)) for block in packed]
@@ -345,7 +345,7 @@ async def test_an_exchange_that_fails_in_its_middle(redis_url: str) -> None:
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     requests = pages(40, bands=8)
     async with DuplicateIndex.open(config) as index:
-        store: RedisIndex = index.store
+        store: SingleIndex = index.store
         buckets = {store.keys.numbered("url", number) for number in range(8)}
         await index.store.check(requests[:2])
         foreign = min(buckets - {key.decode() for key in await store._client.keys()})

@@ -89,15 +89,15 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         found |= (signs & BIT["footer"] > 0) & (signs & _MAIN == 0)
     if not _LICENCE.search(title):
         found |= _find_owner_notices(flat, plain & ~found)
-    found |= extras.articles(flat, title, codes)
+    found |= extras.find_other_articles(flat, title, codes)
     text = plain & ~found & (count_words(flat.words, sizes) >= SENTENCE)
     if text.any():
         headings = extras.find_headings(codes)
-        found |= extras.comments(flat, title, text, sizes, headings)
-        found |= extras.rows(flat, text, sizes)
-        found |= extras.teasers(flat, text, sizes)
-        found |= extras.banner(flat, title, text, headings)
-        found |= extras.inherited(flat, text, codes)
+        found |= extras.find_comments(flat, title, text, sizes, headings)
+        found |= extras.find_link_rows(flat, text, sizes)
+        found |= extras.find_related_links(flat, text, sizes)
+        found |= extras.find_banner(flat, title, text, headings)
+        found |= extras.find_inherited(flat, text, codes)
     return found
 
 

@@ -41,7 +41,7 @@ _TOP: Final = TAG_CODES["h1"]
 _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("h1", "h2", "h3")])
 
 
-def comments(
+def find_comments(
     flat: Flat, title: str, text: NDArray[np.bool_], sizes: Wide, headings: list[int]
 ) -> NDArray[np.bool_]:
     """Return which blocks are comments: below such a heading, signed with day and time.
@@ -82,7 +82,7 @@ def find_headings(codes: Ints) -> list[int]:
     return found
 
 
-def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+def find_link_rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks are rows of links with separators, above or below the text."""
     found = np.zeros(len(text), bool)
     first, last = int(np.argmax(text)), len(text) - 1 - int(np.argmax(text[::-1]))
@@ -97,7 +97,7 @@ def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     return found
 
 
-def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+def find_related_links(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks between sentences link to another page: "Read more: ..."."""
     found = np.zeros(len(text), bool)
     is_line = (flat.links == 1) & (flat.linked < sizes) & (2 * flat.linked >= sizes) & ~text
@@ -108,7 +108,7 @@ def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool
     return found
 
 
-def articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_]:
+def find_other_articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_]:
     """Return which blocks belong to further articles, after the one that the title names."""
     found = np.zeros(len(flat.texts), bool)
     tops = np.flatnonzero(codes[:LIMIT] == _TOP).tolist()
@@ -118,7 +118,7 @@ def articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_]:
     if not named[0] or any(named[1:]):
         return found
     around = flat.around[:LIMIT]
-    holders = _outermost(flat)[around]
+    holders = _find_outermost(flat)[around]
     own = holders[tops[0]]
     for at in tops[1:]:
         if own and holders[at] and holders[at] != own:
@@ -126,7 +126,7 @@ def articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_]:
     return found
 
 
-def _outermost(flat: Flat) -> NDArray[np.int64]:
+def _find_outermost(flat: Flat) -> NDArray[np.int64]:
     """Return for each element the outermost article around it, 0 where there is none."""
     found = np.zeros(len(flat.signs), np.int64)
     is_article = (flat.signs & _ARTICLE) > 0
@@ -136,7 +136,7 @@ def _outermost(flat: Flat) -> NDArray[np.int64]:
     return found
 
 
-def banner(
+def find_banner(
     flat: Flat, title: str, text: NDArray[np.bool_], headings: list[int]
 ) -> NDArray[np.bool_]:
     """Return which blocks are in a header above the heading that the title repeats."""
@@ -151,7 +151,7 @@ def banner(
     return found
 
 
-def inherited(flat: Flat, text: NDArray[np.bool_], codes: Ints) -> NDArray[np.bool_]:
+def find_inherited(flat: Flat, text: NDArray[np.bool_], codes: Ints) -> NDArray[np.bool_]:
     """Return which blocks are members that a class inherits, below a heading that says so.
 
     They are on the page of the other class. Such a list ends with the container of its heading, or

@@ -26,7 +26,7 @@ from .elements import (
     DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden
 )
 from .head import (RECORD, Head, is_data, is_noted)
-from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, is_line_number)
+from .hidden import (BESIDE, MOST_HIDDEN, is_gutter, is_number, is_unselected, is_line_number)
 from .hidden import UNQUOTED as UNQUOTED_NAME
 from .pictures import (
     CELLS, DRAWN, ITEM, MOST_ICONS, VALUED, drawing_name, formula_text, icon_text, is_formula,
@@ -49,7 +49,7 @@ cdef Py_ssize_t NOTE_SIZE = elements.LONGEST_NOTE
 cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
 cdef const char* UNQUOTED = UNQUOTED_BYTES
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
-cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
+cdef int64_t HIDDEN_BIT = HIDDEN, HIDDEN_CHARS = MOST_HIDDEN
 cdef bytes LINE_END_BYTES = LINE_BREAK.encode()
 cdef const char* LINE_END = LINE_END_BYTES
 cdef int64_t GUTTER_BITS = BESIDE
@@ -87,7 +87,7 @@ def walk_tree(_Element root not None):
             break
         node = node.next
     found.end_reading()
-    end_unseen(found)
+    end_hidden(found)
     found.part()
     return flat(found, deepest > MOST_DEEP), found.head
 
@@ -102,13 +102,13 @@ cdef class Walk:
     cdef Column codes, said  # of each tag and class
     cdef Text text
     cdef int64_t element, link_chars, link_count
-    cdef int64_t unseen_chars, unseen_count, spare_chars, spare_count
+    cdef int64_t hidden_chars, hidden_count, spare_chars, spare_count
     cdef Text spare  # what was left out, if nothing else is there
     cdef Py_ssize_t dated  # where a date has ended that a word may follow
     cdef Py_ssize_t link_end  # where a link has ended that another may follow
-    cdef Py_ssize_t linked_from, reading_from, unseen_from
+    cdef Py_ssize_t linked_from, reading_from, hidden_from
     cdef xmlNode* reading  # the element that has begun
-    cdef xmlNode* unseen
+    cdef xmlNode* hidden
     cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
     cdef int link_depth, pre
     cdef xmlNode* raised
@@ -147,18 +147,18 @@ cdef class Walk:
                 self.is_note = self.is_note or self.link_depth > 0
                 if self.raised == NULL:
                     self.raised, self.raised_from = node, self.text.size
-            if node.properties != NULL and self.unseen == NULL and self.reading == NULL:
+            if node.properties != NULL and self.hidden == NULL and self.reading == NULL:
                 read_picture(self, node)
                 look(self, node)
         elif action == BLOCK or action == PRE:
-            end_unseen(self)
+            end_hidden(self)
             self.part()
             self.begin(node, place)
             self.pre += action == PRE
         elif action == READING:
             self.reading, self.reading_from = node, self.text.size
         elif action == LINK:
-            if self.pre and self.unseen == NULL:
+            if self.pre and self.hidden == NULL:
                 look(self, node, link=True)
             if not self.link_depth:
                 if self.link_end and self.link_end == self.text.size and not self.pre:
@@ -222,15 +222,15 @@ cdef class Walk:
                 self.part_raised(self.raised_from)
         if node == self.icon:
             self.icon = NULL
-        if node == self.unseen:
-            end_unseen(self)
+        if node == self.hidden:
+            end_hidden(self)
         return 0
 
     cdef int mark_note(self, Py_ssize_t start) except -1:
         cdef Text text = self.text
         cdef Py_ssize_t at, end = text.size
         cdef int white = text.white_before(end) if end > start else 0
-        if self.pre or self.unseen != NULL:
+        if self.pre or self.hidden != NULL:
             return 0
         while white and end > start:
             end -= white

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .blocks import CHUNK, part_lines, squeeze_spaces
 from .elements import LONGEST_NOTE, WHITE, Elements
-from .hidden import MOST_UNSEEN, NUMBER, is_gutter, is_number
+from .hidden import MOST_HIDDEN, NUMBER, is_gutter, is_number
 from .pictures import CELLS, ITEM, MOST_ICONS, formula_text, icon_text, item_sign
 
 
@@ -123,7 +123,7 @@ class BlockReader:
         if place == NUMBER:
             is_left_out = is_number(text)
         else:
-            is_left_out = bool(place) or len(single) <= MOST_UNSEEN
+            is_left_out = bool(place) or len(single) <= MOST_HIDDEN
         if not is_left_out:
             return
         if place != NUMBER and text:

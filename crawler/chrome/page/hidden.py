@@ -10,7 +10,7 @@ from .blocks import CHUNK
 from .elements import NAME_READ, STYLE_READ, hides_element
 from .signs import BIT, HIDDEN
 
-MOST_UNSEEN: Final = 200  # characters; more may appear after a click on "read more"
+MOST_HIDDEN: Final = 200  # characters; more may appear after a click on "read more"
 NUMBER: Final = "0"  # stands for the number of a line of code
 UNQUOTED: Final = "data-nosnippet"  # an attribute that such numbers have in Rust's manuals
 BESIDE: Final = HIDDEN | BIT["table"]  # signs of where the numbers of lines may stand

@@ -59,7 +59,7 @@ _ENDS: Final = {  # in small letters
     _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
 }
 _START: Final = re.compile(b"|".join(_ENDS))
-MOST_UNSEEN: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
+MOST_SKIPPED: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
 PIECE: Final = 1 << 20  # bytes that are looked at together
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
@@ -78,13 +78,13 @@ def seen_since(data: bytes, since: int) -> bytes:
 
 def _seen_since(data: bytes, since: int) -> Iterator[bytes]:
     lower = data.lower()
-    at = unseen = 0
-    while unseen < MOST_UNSEEN and (start := _START.search(lower, at)) is not None:
+    at = skipped = 0
+    while skipped < MOST_SKIPPED and (start := _START.search(lower, at)) is not None:
         yield data[max(at, since) : start.start()]
         end = _ENDS[start[0]].search(lower, start.end())
         if end is None:
             return
-        unseen += end.start() > since
+        skipped += end.start() > since
         at = end.end() if start[0] == _COMMENT else end.start()
     yield data[max(at, since) :]
 

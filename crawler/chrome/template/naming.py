@@ -198,7 +198,7 @@ def bare_title(title: str, site: AbstractSet[int] = frozenset()) -> str:
     return plain_name(_split_title(name)[-1 if _has_site_first(name) else 0])
 
 
-def _separators(name: str) -> list[re.Match[str]]:
+def _find_separators(name: str) -> list[re.Match[str]]:
     """Return what separates a title's parts: not < and > where these are a pair of brackets.
 
     Nothing between brackets does, as in "Handbook (Index - X)".
@@ -216,14 +216,14 @@ def _is_in_brackets(name: str, at: int) -> bool:
 
 def _split_title(name: str) -> list[str]:
     """Return the parts of a title."""
-    found = _separators(name)
+    found = _find_separators(name)
     starts, ends = [0, *(one.end() for one in found)], [*(one.start() for one in found), len(name)]
     return [name[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _has_site_first(name: str) -> bool:
     """Whether parts of a title stand in the order of a path."""
-    found = _separators(name)
+    found = _find_separators(name)
     return bool(found) and found[0].group().strip() in _SITE_FIRST
 
 
@@ -246,7 +246,9 @@ def title_parts(title: str) -> list[int]:
     return [title_part(part) for part in parts if part] + [title_part(name, WHOLE)] * bool(name)
 
 
-def names(flat: Flat, title: str, shared: NDArray[np.bool_] | None = None) -> tuple[int, int, int]:
+def hash_names(
+    flat: Flat, title: str, shared: NDArray[np.bool_] | None = None
+) -> tuple[int, int, int]:
     """Return three hashes of the page's name.
 
     The first is of its title and first-level headings without digits: versions of a page share

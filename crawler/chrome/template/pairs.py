@@ -68,7 +68,7 @@ def block_hash(text: str) -> int:
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
     """
-    return xxhash.xxh3_64_intdigest(_small(text).translate(_DIGITS))
+    return xxhash.xxh3_64_intdigest(_fold_case(text).translate(_DIGITS))
 
 
 def pair_hashes(texts: list[str]) -> Pairs:
@@ -78,7 +78,7 @@ def pair_hashes(texts: list[str]) -> Pairs:
     between other texts on each.
     """
     # All blocks folded at once, for most are short: no page has zero bytes in its text.
-    small = _small("\0".join(texts))
+    small = _fold_case("\0".join(texts))
     folded = small.translate(_DIGITS)
     parts = small.split(b"\0") if texts else []
     hashes = list(map(xxhash.xxh3_64_intdigest, parts))
@@ -94,7 +94,7 @@ def pair_hashes(texts: list[str]) -> Pairs:
     return Pairs(_of_neighbours(hashes), same, long)
 
 
-def _small(text: str) -> bytes:
+def _fold_case(text: str) -> bytes:
     return text.encode("utf-8", "replace").translate(_SMALL)
 
 
@@ -104,15 +104,15 @@ def _of_neighbours(numbers: list[int]) -> list[int]:
     return pairs
 
 
-def _sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _find_sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return what holds of the first block of each pair, and of the second."""
     return np.append(False, of_blocks), np.append(of_blocks, False)
 
 
-def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
+def make_lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     """Return what a site learns from a page that keeps such blocks: see `MainText.hashes`."""
     alike, same, long = pairs
-    kept = np.logical_or(*_sides(alone))
+    kept = np.logical_or(*_find_sides(alone))
     cut = np.flatnonzero(~kept).tolist()
     hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
     if same is not alike:
@@ -127,14 +127,16 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     return hashes
 
 
-def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> NDArray[np.uint8]:
+def find_ways(
+    pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]
+) -> NDArray[np.uint8]:
     """Return for each block in which ways it is in a pair of the template, one bit for each.
 
     `kept` are the blocks of the main text. These must come back with the same numbers, because
     tables of values have the same labels on all pages. What is cut elsewhere stays where it is
     kept: a chapter has a list that is also in its site's menu.
     """
-    of_both, of_either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
+    of_both, of_either = np.logical_and(*_find_sides(kept)), np.logical_or(*_find_sides(kept))
     same = np.array(pairs.same, np.int64)
     of_main = np.flatnonzero(of_either)
     cut = set(same[~of_either].tolist())
@@ -161,7 +163,7 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
 def is_shared(of: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return which blocks other pages of the site have, too, the same digits included.
 
-    `of` is the result of `hits`.
+    `of` is the result of `find_ways`.
     """
     shared: NDArray[np.bool_] = (of & np.uint8(SHARED)) > 0
     return shared
@@ -185,7 +187,7 @@ class OwnBlocks(NamedTuple):
     def find_ways(self, template: AbstractSet[int]) -> NDArray[np.uint8]:
         """Return for each block in which ways it is in this template."""
         same = self.same.tolist()
-        return hits(Pairs(same, same, self.long), self.alone, template)
+        return find_ways(Pairs(same, same, self.long), self.alone, template)
 
     def count_words(self, template: AbstractSet[int]) -> int:
         """Return the words of the blocks that still count by this template."""
@@ -195,7 +197,7 @@ class OwnBlocks(NamedTuple):
         return int(self.words[found == 0].sum())
 
 
-def templated(
+def find_templated(
     of: NDArray[np.uint8],
     kept: NDArray[np.bool_],
     linked: Ints,
@@ -205,9 +207,9 @@ def templated(
 ) -> NDArray[np.bool_] | None:
     """Return which blocks belong to the template; None if all of them do.
 
-    `of` is the result of `hits`, `kept` the main text, `linked` and `sizes` the characters of each
-    block in links and in all, `heading` the blocks that name the page, `plain` those that may be
-    its text: neither hidden nor marked as chrome. Running text that is kept must be among what
+    `of` is the result of `find_ways`, `kept` the main text, `linked` and `sizes` the characters of
+    each block in links and in all, `heading` the blocks that name the page, `plain` those that may
+    be its text: neither hidden nor marked as chrome. Running text that is kept must be among what
     others keep: somebody may repeat another's paragraphs where they count as chrome, in a menu of
     theirs. Pairs from other workers only count if little else is left.
 

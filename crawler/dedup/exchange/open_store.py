@@ -13,14 +13,14 @@ from ..store.cluster.slot import SlotIndex, read_shards
 from ..store.cluster.spread_index import SpreadIndex
 from ..store.parameters import SECRET, seed_digest
 from ..store.server.cluster_client import BoundedCluster
-from ..store.single import RedisIndex
+from ..store.single import SingleIndex
 
 if TYPE_CHECKING:
     from ..config import DedupConfig
     from ..store.server.connect import Client
 
 
-async def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+async def make_store(client: Client, config: DedupConfig) -> SingleIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened.
 
     On a cluster it is in one slot, unless ``DEDUP_SHARDS`` spreads it, or an existing index is
@@ -40,7 +40,7 @@ async def make_store(client: Client, config: DedupConfig) -> RedisIndex | Spread
     }
     named, secret = (config.namespace, parameters, rule), config.seed
     if not isinstance(client, BoundedCluster):
-        return RedisIndex(client, *named, **terms, secret=secret)
+        return SingleIndex(client, *named, **terms, secret=secret)
     terms["timeout"] = config.timeout
     shards = config.shards if config.shards > 1 else await read_shards(client, config.namespace)
     if shards is None:

@@ -8,14 +8,14 @@ from itertools import groupby
 
 from ..store.cluster.spread_index import SpreadIndex
 from ..store.messages import Answer, CheckRequest, Gone
-from ..store.single import RedisIndex
+from ..store.single import SingleIndex
 from ..tasks import gather_all
 from .spool import Spool
 
 
-async def replayed(
+async def replay_spool(
     spool: Spool,
-    store: RedisIndex | SpreadIndex,
+    store: SingleIndex | SpreadIndex,
     told: Callable[[str], object],
 ) -> AsyncGenerator[tuple[CheckRequest, Answer]]:
     """Report gone URLs and check pages from the spool, in order; yield the answers.
@@ -40,7 +40,7 @@ async def replayed(
                     yield answer
 
 
-async def _is_past(store: RedisIndex | SpreadIndex, request: CheckRequest) -> bool:
+async def _is_past(store: SingleIndex | SpreadIndex, request: CheckRequest) -> bool:
     """Whether the page was seen with another text since the request was spooled."""
     page = await store.show(request.url) if request.since else None
     if page is None or page.exact == request.fingerprint.exact:

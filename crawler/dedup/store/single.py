@@ -40,7 +40,7 @@ from .server.faults import explain_faults
 _BLOCKS_LOOKED_THROUGH = 500  # searched for copies in one exchange, which blocks the server
 
 
-class RedisIndex(Store):
+class SingleIndex(Store):
     """The tables and records of one namespace on one server."""
 
     exchange = 32  # pages in one exchange, which blocks the server for about 0.1 ms a page

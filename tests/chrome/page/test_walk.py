@@ -252,7 +252,7 @@ def test_frequent_characters_are_counted(page: bytes, times: int, one: int, othe
 
 def test_so_many_are_left_out() -> None:
     """Later scripts are taken for text, and those before the part are not counted."""
-    page = b"<script>a</script>" * (unparsed.MOST_UNSEEN + 2)
+    page = b"<script>a</script>" * (unparsed.MOST_SKIPPED + 2)
     for since in 0, 18 * 5:
         found = unparsed.seen_since(page, since)
         assert found.count(b"<script>a") == 2 - bool(since) * 2

@@ -63,7 +63,7 @@ def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> Non
     wanted |= {pair: True for pair in times if times[pair] <= pairs.ROWS}
     wanted |= dict.fromkeys(found.long.values(), False)
     wanted |= {pair: True for number, pair in found.long.items() if alone[number]}
-    assert pairs.lesson(found, np.array(alone)) == wanted
+    assert pairs.make_lesson(found, np.array(alone)) == wanted
 
 
 @settings(deadline=None)
@@ -97,7 +97,7 @@ def test_what_is_templated(
             if any(side):
                 way |= ways_of_kept(same)
         ways.append(way)
-    answer = pairs.hits(found, np.array(kept), template)
+    answer = pairs.find_ways(found, np.array(kept), template)
     wanted = [one | other for one, other in pairwise(ways)]
     for number, pair in found.long.items():
         wanted[number] |= pairs.SAME * (pair in template) | ways_of_kept(pair)
@@ -110,7 +110,7 @@ def test_a_page_does_not_lose_all_its_text() -> None:
     none, sizes = np.zeros(3, bool), np.full(3, 50.0)
 
     def cut(*of: int) -> list[bool] | None:
-        answer = pairs.templated(np.array(of, np.uint8), kept, linked, sizes, none, kept)
+        answer = pairs.find_templated(np.array(of, np.uint8), kept, linked, sizes, none, kept)
         return None if answer is None else list(answer)
 
     assert cut(pairs.SAME, pairs.SAME, pairs.SAME) is None
@@ -125,7 +125,7 @@ def test_a_page_of_its_own_facts_is_no_version_of_another() -> None:
 
     def cut(*lines: int, note: int = pairs.OFTEN) -> list[bool]:
         of = np.array([*lines, note, note], np.uint8)
-        answer = pairs.templated(of, kept, linked, sizes, heading, plain)
+        answer = pairs.find_templated(of, kept, linked, sizes, heading, plain)
         assert answer is not None
         return list(answer)
 

@@ -22,7 +22,7 @@ from crawler.dedup.store import namespaces
 from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.namespaces import clear_index, copy_index
-from crawler.dedup.store.single import RedisIndex
+from crawler.dedup.store.single import SingleIndex
 from crawler.dedup.verdict import Verdict
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
@@ -160,14 +160,14 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
             )
 
     asyncio.run(keep())
-    check, answers = RedisIndex.check, iter((True, False))
+    check, answers = SingleIndex.check, iter((True, False))
 
     async def answer(store, requests):
         if not next(answers, True):
             raise ServerError("gone; start it again")
         return await check(store, requests)
 
-    monkeypatch.setattr(RedisIndex, "check", answer)
+    monkeypatch.setattr(SingleIndex, "check", answer)
     code, out, err = dedup("replay", "--json")
     first = json.loads(out)
     assert (code, err, len(first)) == (Exit.SERVER, "scrapy dedup: gone; start it again\n", 32)

@@ -42,7 +42,7 @@ cdef bint has_icons(Walk found) noexcept:
     """Whether icons are read at this place, in a cell or an item that has no text yet."""
     cdef int64_t code = found.codes.values[found.of_kind.values[found.element]]
     cdef int64_t parent = found.parents.values[found.element]
-    if found.link_depth or found.pre or found.unseen != NULL or found.icons == ICONS:
+    if found.link_depth or found.pre or found.hidden != NULL or found.icons == ICONS:
         return False
     if code != ITEM_CODE and not is_cell[code]:
         if not is_cell[found.codes.values[found.of_kind.values[parent]]]:

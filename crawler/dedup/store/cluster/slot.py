@@ -14,7 +14,7 @@ from ...candidates import Rule
 from ..keys import Keys
 from ..server.cluster_client import find_slots, name_node
 from ..server.faults import explain_faults, is_passing
-from ..single import RedisIndex
+from ..single import SingleIndex
 from .shards import FIRST_PAUSE, LONGEST_PAUSE, TIMEOUTS
 
 
@@ -31,7 +31,7 @@ async def read_shards(client: RedisCluster, namespace: str) -> int | None:
     return None if found is None else int(found)
 
 
-class SlotIndex(RedisIndex):
+class SlotIndex(SingleIndex):
     """The tables and records of one namespace in one slot of a cluster.
 
     Failures that may pass by themselves, such as a slot that moves or is taken over, are retried

@@ -184,7 +184,7 @@ class SpreadIndex(SpreadOverlap, Store):
         )
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
-        """See :meth:`RedisIndex.gone`."""
+        """See :meth:`SingleIndex.gone`."""
         if not self._shards.digest:
             return [False] * len(reports)
         calls = [
@@ -198,7 +198,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return [bool(known) for known in await self._ask_all(calls)]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
-        """See :meth:`RedisIndex.forget`."""
+        """See :meth:`SingleIndex.forget`."""
         if not self._shards.digest:
             return [False] * len(requests)
         shards = [self._spread.shard_of(request.url) for request in requests]
@@ -211,7 +211,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return [bool(reply) for reply in replies]
 
     async def begin_crawl(self, name: str = "") -> Crawl:
-        """See :meth:`RedisIndex.begin_crawl`: it begins later than the clocks of all shards."""
+        """See :meth:`SingleIndex.begin_crawl`: it begins later than the clocks of all shards."""
         latest = max(await self._read_clocks(0))
         crawl = Crawl(*await self._eval_crawl(0, "begin", latest, name, "", self._entry))
         await self._read_clocks(crawl.start)
@@ -231,7 +231,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return await try_again(self._cluster, keys.params, run, self._timeout)
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
-        """See :meth:`RedisIndex.originals`."""
+        """See :meth:`SingleIndex.originals`."""
         homes = [self._spread.shard_of(url) for url in urls]
         calls = [
             Call("find", home, self.url_key(url) + url.encode())

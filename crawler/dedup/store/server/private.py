@@ -27,7 +27,7 @@ from ...private_files import make_private_folder, private_opener
 logger = logging.getLogger(__name__)
 
 # Seconds that a server, once its data is loaded, may take to answer or to go.
-PATIENCE = 20.0
+_START_TIMEOUT = 20.0
 _POLL = 0.01
 # A supervisor that took over a dying server ends with it, so one failed start proves nothing.
 _STARTS = 2
@@ -105,7 +105,7 @@ class PrivateServer:
                         f"{self.folder} and in TMPDIR {tempfile.gettempdir()}: set one of them to "
                         "a shorter path"
                     )
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(_START_TIMEOUT):
                 while True:
                     if _try_lock(self._user, fcntl.LOCK_SH):
                         break
@@ -150,7 +150,7 @@ class PrivateServer:
         """
         starts = offset = 0
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + PATIENCE
+        deadline = loop.time() + _START_TIMEOUT
         while True:
             try:
                 supervisor = self._take_vacancy()
@@ -169,9 +169,9 @@ class PrivateServer:
             if answer.startswith(b"+") or (answer.startswith(b"-LOADING") and not loaded):
                 return
             if answer.startswith(b"-LOADING"):
-                deadline = loop.time() + PATIENCE
+                deadline = loop.time() + _START_TIMEOUT
             elif loop.time() > deadline:
-                raise self._make_error(f"gives no answer within {PATIENCE:g} seconds")
+                raise self._make_error(f"gives no answer within {_START_TIMEOUT:g} seconds")
             await asyncio.sleep(_POLL)
 
     def _is_there(self) -> bool:
