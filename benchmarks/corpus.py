@@ -187,7 +187,7 @@ def same(path: str, settings: list[str]) -> None:
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
     from crawler.offline.records.files import cut_pieces, local_files, piece_size
-    from crawler.offline.records.input_pages import PageReader, pages_of
+    from crawler.offline.records.input_pages import InputReader, pages_of
     from crawler.offline.session import start_session
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -202,7 +202,7 @@ def same(path: str, settings: list[str]) -> None:
         rows = spark.read.parquet(f"{folder}/out/duplicates").collect()
         found = {row.url: tuple(row[name] for name in names) for row in rows}
         cut = cut_pieces(files, piece_size(files))
-        read = [one for piece in cut for one in pages_of(piece, PageReader(config))]
+        read = [one for piece in cut for one in pages_of(piece, InputReader(config))]
 
         async def check() -> list[Any]:
             async with DuplicateIndex.open(config) as index:

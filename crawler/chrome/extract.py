@@ -180,7 +180,7 @@ def _judge_rest(
     alone: Floats,
     kept: NDArray[np.bool_],
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the same for a page without its template, as if the page had never had it.
+    """Return likelihoods and kept blocks of the rest, as if the page had no template.
 
     `alone` and `kept` are the results for the whole page.
     """

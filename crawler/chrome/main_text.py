@@ -233,7 +233,7 @@ class MainText:
 
     @property
     def _numbers_of_links(self) -> list[int]:
-        """The kept blocks that are a number or a sign beside a link, as of chapters in a menu."""
+        """The kept blocks that are only a number or a sign beside a link, as chapters have."""
         flat = self._flat
         is_link = np.concatenate(([False], flat.linked >= PER_WORD * flat.words, [False]))
         short = self._kept & (flat.words <= _NUMBER_WORDS) & (flat.linked == 0)

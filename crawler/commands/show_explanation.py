@@ -108,8 +108,8 @@ def _print_explanation(
             facts.append(["gone from the web", found.page.gone.isoformat(timespec="seconds")])
     if found.override:
         facts.append(["override", found.override])
-    if found.met:
-        facts.append(["shared bands", f"{found.met.met} of {found.met.bands}"])
+    if found.by_text:
+        facts.append(["shared bands", f"{found.by_text.shared_bands} of {found.by_text.bands}"])
     if comparison:
         texts = "the two texts" if all(comparison.whole) else "what is archived of the two texts"
         facts.append([f"Jaccard of {texts}", format_similarity(comparison.jaccard)])
@@ -123,7 +123,7 @@ def _print_explanation(
         rows: list[list[Any]] = [
             [
                 *(format_similarity(value) for value in _interval_of(one)),
-                f"{one.met} of {one.bands}",
+                f"{one.shared_bands} of {one.bands}",
                 one.page.url,
             ]
             for one in found.nearest
@@ -195,13 +195,13 @@ def _shares_dict(found: Explanation) -> dict[str, Any]:
 def _to_dict(
     found: Explanation, page: _Source | None, comparison: Comparison | None
 ) -> dict[str, Any]:
-    met = found.met
+    by_text = found.by_text
     return {
         "url": found.url,
         "page": found.page.to_dict() if found.page else None,
         "override": found.override,
-        "bands_met": met.met if met else None,
-        "bands": met.bands if met else None,
+        "bands_met": by_text.shared_bands if by_text else None,
+        "bands": by_text.bands if by_text else None,
         "jaccard": comparison.jaccard if comparison else None,
         "changes": change_dicts(comparison.changes) if comparison else None,
         "whole": comparison.whole if comparison else None,

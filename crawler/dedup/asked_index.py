@@ -16,7 +16,7 @@ from .sketches.odd import OddSketch
 from .store.audit import Audit, audit_index
 from .store.keys import AGAIN
 from .store.messages import Original
-from .store.sample import sample_sketches
+from .store.random_pages import sample_sketches
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Record
 

@@ -27,7 +27,7 @@ _MEANT: Final = {
 }  # fmt: skip
 
 
-class Claims(NamedTuple):
+class CriteriaValues(NamedTuple):
     """A page's values for the criteria: its URL, whether it names another one as canonical, the
     words and the date of its text, and numbers in fields of its item.
     """
@@ -39,34 +39,34 @@ class Claims(NamedTuple):
     fields: Mapping[str, Any] = {}
 
 
-def _read_canonical(claims: Claims) -> bytes:
-    return bytes([1 + claims.names_other])
+def _read_canonical(page: CriteriaValues) -> bytes:
+    return bytes([1 + page.names_other])
 
 
-def _read_https(claims: Claims) -> bytes:
-    return bytes([1 + (not claims.url.lower().startswith("https:"))])
+def _read_https(page: CriteriaValues) -> bytes:
+    return bytes([1 + (not page.url.lower().startswith("https:"))])
 
 
-def _read_earlier(claims: Claims) -> bytes:
-    return (seconds_of(claims.date) if claims.date else _MOST).to_bytes(4)
+def _read_earlier(page: CriteriaValues) -> bytes:
+    return (seconds_of(page.date) if page.date else _MOST).to_bytes(4)
 
 
-def _read_later(claims: Claims) -> bytes:
-    return (_MOST - (seconds_of(claims.date) if claims.date else 0)).to_bytes(4)
+def _read_later(page: CriteriaValues) -> bytes:
+    return (_MOST - (seconds_of(page.date) if page.date else 0)).to_bytes(4)
 
 
-def _read_longest(claims: Claims) -> bytes:
-    return (_MOST - min(claims.words, _MOST)).to_bytes(4)
+def _read_longest(page: CriteriaValues) -> bytes:
+    return (_MOST - min(page.words, _MOST)).to_bytes(4)
 
 
-def _read_shortest_url(claims: Claims) -> bytes:
-    return min(len(claims.url), 0xFFFF).to_bytes(2)
+def _read_shortest_url(page: CriteriaValues) -> bytes:
+    return min(len(page.url), 0xFFFF).to_bytes(2)
 
 
 DATES: Final = frozenset({"earlier", "later"})
 """Criteria that compare dates."""
 
-_CRITERIA: Final[dict[str, Callable[[Claims], bytes]]] = {
+_CRITERIA: Final[dict[str, Callable[[CriteriaValues], bytes]]] = {
     "canonical": _read_canonical,
     "earlier": _read_earlier,
     "later": _read_later,
@@ -132,17 +132,17 @@ def stored_order(order: Sequence[str]) -> str | None:
     return None if {"canonical", "earlier"}.issuperset(order) else ",".join(order)
 
 
-def rank_of(order: Sequence[str], claims: Claims) -> bytes:
+def rank_of(order: Sequence[str], page: CriteriaValues) -> bytes:
     """The rank of a page; b"" if nothing is known about it, which is worse than any other.
 
-    >>> long, short = (Claims("https://example.com/", words=words) for words in (300, 200))
+    >>> long, short = (CriteriaValues("https://example.com/", words=words) for words in (300, 200))
     >>> is_better(rank_of(["https", "longest"], long), rank_of(["https", "longest"], short))
     True
     """
     rank = b"".join(
-        _CRITERIA[word](claims)
+        _CRITERIA[word](page)
         if word in _CRITERIA
-        else _pack_number(read_number(claims.fields.get(word.removeprefix(_FIELD))))
+        else _pack_number(read_number(page.fields.get(word.removeprefix(_FIELD))))
         for word in order
     )
     if tuple(order) == ("earlier", "canonical"):

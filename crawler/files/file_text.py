@@ -30,7 +30,7 @@ UNPACKED: Final = 200_000_000  # bytes of an archive's members
 REPEATED: Final = 3
 RUNNING: Final = 0.4
 EDGE: Final = 2  # lines
-NUMBERS: Final = 8  # in a running head, as of a date, a time, and page 3 of 12
+NUMBERS: Final = 8  # in a running head: a date, a time, and page 3 of 12
 _BLOCK_TAGS: Final = (
     "address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 "
     "header hr li main nav ol p pre section table td th title tr ul"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Settings that say what is read of a record, and are none of an index's parameters.
+# Settings that decide what is read of a record, but are not parameters of the index.
 _READ_BY: Final = (
     *("url_field", "text_field", "html_field", "title_field", "canonical_field", "date_field"),
     *("prefer", "extractor", "templates"),

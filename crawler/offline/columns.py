@@ -16,7 +16,7 @@ from ..dedup.fingerprint import EXACT_BYTES, NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .records.files import Piece
-from .records.input_pages import PageReader, group_pages, pages_of, settle_pages
+from .records.input_pages import InputReader, group_pages, pages_of, settle_pages
 from .records.kept_records import copy_records
 from .records.outputs import open_output
 from .records.parquet import NothingReadable
@@ -82,7 +82,7 @@ def read_pages(
     shown, if it is not the one by which an index would know the page. A page that comes again
     takes the place of the first, if fewer than :data:`HELD` records are between them.
     """
-    page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    page_in, fingerprinter = InputReader(config), Fingerprinter(config, seed)
     held: dict[int, tuple[Any, ...]] = {}
     rows = (row for batch in batches for row in batch.to_pylist())
     found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.parsing import function_name, setting_name
-from . import columns, copies, passages
+from . import columns, contained_pages, spark_queries
 from .exclusion import hold_folder
 from .known import Export, read_known
 from .records.files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
@@ -106,27 +106,29 @@ class Corpus:
         all_pages = pages.union(known) if known is not None else pages
         ranked, both, places = pages, all_pages, None
         if self._config.prefer:  # pages have places instead of positions
-            places = self._run_stage("places", lambda: copies.rank_pages(pages))
-            ranked = copies.to_places(pages, places)
+            places = self._run_stage("places", lambda: spark_queries.rank_pages(pages))
+            ranked = spark_queries.to_places(pages, places)
             both = ranked.union(known) if known is not None else ranked
-        texts = self._run_stage("texts", lambda: copies.distinct_texts(both))
-        edges = self._run_stage("edges", lambda: copies.similar_pairs(texts, self._config))
+        texts = self._run_stage("texts", lambda: spark_queries.distinct_texts(both))
+        edges = self._run_stage("edges", lambda: spark_queries.similar_pairs(texts, self._config))
         dropped = self._run_stage("dropped", lambda: self._resolve_edges(edges))
         bits = self._config.sketch_bits
         duplicates = self._run_stage(
             "duplicates",
-            lambda: copies.list_duplicates(
+            lambda: spark_queries.list_duplicates(
                 ranked, both, texts, edges, dropped, self._list_files(), places, bits=bits
             ),
             is_result=True,
         )
         clusters = self._run_stage(
             "clusters",
-            lambda: copies.list_clusters(duplicates, all_pages, self._list_files()),
+            lambda: spark_queries.list_clusters(duplicates, all_pages, self._list_files()),
             is_result=True,
         )
         if self._config.containment is not None:
-            find = partial(passages.contained_pages, texts, both, dropped, odd_bytes=bits // 8)
+            find = partial(
+                contained_pages.find_contained, texts, both, dropped, odd_bytes=bits // 8
+            )
             least = self._config.containment
             self._run_stage("contained", lambda: find(least=least), is_result=True)
         with rows_one_by_one(self._spark):
@@ -238,13 +240,13 @@ class Corpus:
             number = len(dropped)
             waiting = undecided.select(F.col("new").alias("stored")).distinct()
             kept = undecided.select("stored").distinct().join(waiting, "stored", "left_anti")
-            similar = partial(copies.similar_to, undecided, kept)
+            similar = partial(spark_queries.similar_to, undecided, kept)
             gone = self._run_stage(f"dropped-{number}", similar)
             dropped.append(gone)
             undecided = self._run_stage(
-                f"undecided-{number}", partial(copies.drop_pairs, undecided, gone)
+                f"undecided-{number}", partial(spark_queries.drop_pairs, undecided, gone)
             )
-        found = copies.walk_pairs(undecided.orderBy("new").toArrow())
+        found = spark_queries.walk_pairs(undecided.orderBy("new").toArrow())
         result = self._spark.createDataFrame(found)
         for gone in dropped:
             result = result.union(gone)

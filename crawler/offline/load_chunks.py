@@ -21,7 +21,7 @@ from ..dedup.fingerprint import Fingerprinter
 from ..dedup.store.messages import CheckRequest, Crawl
 from .ctrl_c import ctrl_c_held_back
 from .records.files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
-from .records.input_pages import Left, Page, PageReader
+from .records.input_pages import InputPage, InputReader, Left
 from .records.input_records import Raw, read_records
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def start_processes(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iter
             pool.shutdown(cancel_futures=True)
 
 
-_reader: PageReader
+_reader: InputReader
 _fingerprinter: Fingerprinter
 _crawl: Crawl
 
@@ -181,7 +181,7 @@ def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl, has_others: b
     _crawl = crawl
     # A terminal sends Ctrl-C to all processes, but the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    _reader, _fingerprinter = InputReader(config), Fingerprinter(config, seed)
     _reader.texts.lessons = [] if has_others else None
     # If the load is killed, its processes would wait for work for ever.
     Thread(target=_end_with_the_load, daemon=True).start()
@@ -197,7 +197,7 @@ def _end_with_the_load() -> None:
 def _make_requests(batch: Batch) -> Chunk:
     kind = known_format(batch.path)
     _reader.texts.learn(batch.lessons)
-    pages: list[Page] = []
+    pages: list[InputPage] = []
     numbers: list[int] = []
     unreadable, fault = 0, None
     left: Counter[Left] = Counter()

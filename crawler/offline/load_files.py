@@ -11,7 +11,7 @@ from .checkpoint import Checkpoint, Place
 from .doubtful_pages import DoubtfulPages
 from .load_chunks import RecordSource, start_processes
 from .records.files import File
-from .records.input_pages import Left, PageReader
+from .records.input_pages import InputReader, Left
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
@@ -60,7 +60,7 @@ async def load_files(
     unreadable = 0
     left: Counter[Left] = Counter()
     told: set[str] = set()
-    PageReader(index.config)  # a missing extractor is an error here, not in the processes
+    InputReader(index.config)  # a missing extractor is an error here, not in the processes
     place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
     # What it keeps is for the index alone: nothing is lost if it does not end.
     await index.end_crawl()

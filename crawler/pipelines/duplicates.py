@@ -29,9 +29,9 @@ from .crawl_index import CrawlIndex
 from .dropping import drop_reason
 from .item_pages.belonging import Labels, OwnTexts, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
+from .item_pages.items_of_page import ItemsOfPage
 from .item_pages.missing_fields import NamedFields
 from .item_pages.origins import Origin, Origins
-from .item_pages.records import Records
 from .outcome import Outcome
 from .reading import ResponseTrees
 from .stopping import Ending, Stopper, fail_at_start
@@ -94,7 +94,7 @@ class DuplicatePipeline:
         self._labels = Labels()
         self._own_texts = OwnTexts()
         self._named_fields = NamedFields(config)
-        self._records = Records(config.html_field, config.text_field)
+        self._items_of_page = ItemsOfPage(config.html_field, config.text_field)
         self._closing: asyncio.Future[None] | None = None
 
     @classmethod
@@ -215,7 +215,7 @@ class DuplicatePipeline:
         response = origin.response if origin is not None else None
         heading = await self.texts.find_heading(page, found, response, known)
         request = response.request if response is not None else None
-        is_other = request is not None and self._records.note_item(
+        is_other = request is not None and self._items_of_page.note_item(
             self.config.identity(url), item, request
         )
         verdict = await index.check(

@@ -172,7 +172,7 @@ class GoneUrls(Reporter[tuple[str, int]]):
     def _end_redirects(self, request: Request, url: str | None, wait: float = 0.0) -> None:
         """Note the target of the redirects that led to a request; None if they end in an error."""
         passed = _passed_urls(request)
-        if not passed:  # like most requests; links that were met before come here, too
+        if not passed:  # like most requests
             return
         end = self._known(url) if url is not None else None
         for here in map(self._known, passed):

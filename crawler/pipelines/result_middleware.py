@@ -23,9 +23,9 @@ class ResultMiddleware:
     """Spider middleware that notes the response of each item, and puts off possible copies.
 
     An item that needs its response is held back until the next item comes or the callback ends:
-    only then is it known whether it is alone. Items stay in order. In a crawl that is spared
-    copies, requests are passed on when all those of a response are known. Otherwise another page
-    that is read meanwhile would seem to be the first with such a link.
+    only then is it known whether it is alone. Items stay in order. If requests are
+    spared, those of a response are passed on together. Otherwise another page that is read
+    meanwhile would seem to be the first with such a link.
     """
 
     def __init__(self, crawler: Crawler) -> None:

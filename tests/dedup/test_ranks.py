@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.export.page_lines import from_line, to_line
-from crawler.dedup.ranks import Claims, is_better, rank_of
+from crawler.dedup.ranks import CriteriaValues, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
-from tests.support.claims import NEWS, draw_pages, key_of
 from tests.support.indexes import opened
+from tests.support.ranked_copies import NEWS, draw_pages, key_of
 from tests.support.texts import article, changed, text
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
@@ -57,7 +57,9 @@ numbers = st.none() | st.floats(allow_nan=False) | st.integers(-(1 << 53), 1 << 
 @given(numbers, numbers)
 def test_ranks_are_in_the_order_of_a_field(one: float | None, other: float | None) -> None:
     """The larger number is the better, to the last bit of a float; none is the worst."""
-    ranks = [rank_of(["score"], Claims("", fields={"score": value})) for value in (one, other)]
+    ranks = [
+        rank_of(["score"], CriteriaValues("", fields={"score": value})) for value in (one, other)
+    ]
     if one is None or other is None:
         assert is_better(*ranks) is (one is not None)
     else:
@@ -65,7 +67,7 @@ def test_ranks_are_in_the_order_of_a_field(one: float | None, other: float | Non
 
 
 claims = st.builds(
-    Claims,
+    CriteriaValues,
     url=st.sampled_from(["http://a/", "https://a/", "https://a/b", "a"]),
     names_other=st.booleans(),
     words=st.sampled_from([0, 7, 300]),
@@ -76,7 +78,7 @@ claims = st.builds(
 
 @given(st.sampled_from(ORDERS), claims, claims)
 def test_ranks_are_in_the_order_of_the_criteria(
-    order: Sequence[str], one: Claims, other: Claims
+    order: Sequence[str], one: CriteriaValues, other: CriteriaValues
 ) -> None:
     """The first criterion that differs decides, whatever comes behind it."""
     ranks = [rank_of(order, page) for page in (one, other)]
@@ -94,11 +96,11 @@ async def assert_best_kept(config: DedupConfig, shuffles: int, *, at_once: bool 
         requests = [
             request_of(
                 index.config,
-                page.claims.url,
+                page.values.url,
                 index.fingerprint.scoped(variants[page.variant], str(number)),
-                canonical="http://other/" if page.claims.names_other else None,
-                date=page.claims.date,
-                fields=page.claims.fields,
+                canonical="http://other/" if page.values.names_other else None,
+                date=page.values.date,
+                fields=page.values.fields,
             )
             for number, group in enumerate(groups)
             for page in group
@@ -108,7 +110,7 @@ async def assert_best_kept(config: DedupConfig, shuffles: int, *, at_once: bool 
         for start in range(0, len(requests), index.store.exchange):
             await index.store.check(requests[start : start + index.store.exchange])
         for group in groups:
-            pages = [one.claims._replace(words=variants[one.variant].words) for one in group]
+            pages = [one.values._replace(words=variants[one.variant].words) for one in group]
             best = min(pages, key=lambda page: key_of(order, page))
             shown = await index.store.show(best.url)
             assert shown is not None

@@ -15,7 +15,7 @@ from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches import METHODS
 from crawler.offline import columns, load_chunks
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_pages import PageReader
+from crawler.offline.records.input_pages import InputReader
 from tests.support.texts import article, changed, text
 
 HOSTS = ("a.example", "www.b.example", "shop.b.example:8080")
@@ -116,7 +116,7 @@ async def test_files_have_scopes_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
     expected = [
         fingerprinter.scoped(fingerprinter(row["text"]), str(row["tenant"])) for row in rows
     ]
-    monkeypatch.setattr(load_chunks, "_reader", PageReader(config), raising=False)
+    monkeypatch.setattr(load_chunks, "_reader", InputReader(config), raising=False)
     monkeypatch.setattr(load_chunks, "_fingerprinter", fingerprinter, raising=False)
     monkeypatch.setattr(load_chunks, "_crawl", None, raising=False)
     batches = load_chunks.RecordSource(files, config, -1).read_batches()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls import known_urls
-from crawler.dedup.urls.evidence import Evidence
+from crawler.dedup.urls.evidence import RuleEvidence
 from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
 from crawler.dedup.urls.site_rules import Change, SiteRules
@@ -579,7 +579,7 @@ def test_names_without_end_take_bounded_memory() -> None:
 
 
 def test_a_rule_is_told_in_few_bytes() -> None:
-    evidence = Evidence()
+    evidence = RuleEvidence()
     for number in range(1000):
         evidence.note_content(
             number, UrlKind(f"{number}", ""), f"value {number}" * 10, "v", alone=True

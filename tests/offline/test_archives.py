@@ -15,7 +15,7 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.records.files import Format, cut_pieces, local_files
-from crawler.offline.records.input_pages import Found, Left, PageReader, pages_of
+from crawler.offline.records.input_pages import Found, InputReader, Left, pages_of
 from crawler.offline.records.input_records import list_input, read_records
 from crawler.offline.records.kept_records import copy_records
 from crawler.offline.records.outputs import open_output
@@ -29,7 +29,7 @@ UNTYPED = corpora.response("http://e.example/", HTML).replace(HTTP.encode(), b""
 
 
 def records_in(path: Path, **settings: Any) -> list[Found]:
-    reader = PageReader(DedupConfig(templates=False, **settings))
+    reader = InputReader(DedupConfig(templates=False, **settings))
     pieces = cut_pieces(local_files(str(path)), 1 << 40)
     return [one for piece in pieces for one in pages_of(piece, reader)]
 
@@ -82,7 +82,7 @@ def test_a_response_without_an_address_is_known_by_its_place(tmp_path: Path) -> 
     _, found = records_in(path)
     assert (found.url, found.text) == (f"{path}:1", WORDS)
     with pytest.raises(ValueError, match="has no WARC-Target-URI"):
-        PageReader(DedupConfig())(nameless, Format.WARC)
+        InputReader(DedupConfig())(nameless, Format.WARC)
 
 
 def test_lists_of_item_loaders_are_their_values(tmp_path: Path) -> None:

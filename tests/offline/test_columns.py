@@ -13,7 +13,7 @@ from crawler.dedup.analysis.comparison import compare_texts
 from crawler.dedup.fingerprint import NO_OWN, Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, cells_of, pairs_in_buckets, verify_pairs
-from crawler.offline.copies import walk_pairs
+from crawler.offline.spark_queries import walk_pairs
 from tests.support.texts import article, changed, text
 
 

@@ -40,7 +40,7 @@ from crawler.offline.corpus_job import Corpus
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.known import open_export
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_pages import Page, PageReader, pages_of
+from crawler.offline.records.input_pages import InputPage, InputReader, pages_of
 from crawler.offline.records.input_records import list_input
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
@@ -51,7 +51,7 @@ from tests.conftest import wait_until
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
-from tests.support.claims import draw_pages, key_of
+from tests.support.ranked_copies import draw_pages, key_of
 from tests.support.texts import article, changed, text
 from tests.support.workers import end_with_parent
 
@@ -170,7 +170,7 @@ def run_command(words: list[str], config: DedupConfig) -> Result:
 def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
     files = [file for pattern in patterns for file in local_files(pattern)]
     cut = cut_pieces(files, piece_size(files))
-    found = [one for piece in cut for one in pages_of(piece, PageReader(CONFIG))]
+    found = [one for piece in cut for one in pages_of(piece, InputReader(CONFIG))]
     return [(one.shown_url or "", one.text or "") for one in found if one.text is not None]
 
 
@@ -413,7 +413,7 @@ async def export_known(
 
 
 async def check_others(
-    config: DedupConfig, texts: list[tuple[str, str]], pages: list[Page]
+    config: DedupConfig, texts: list[tuple[str, str]], pages: list[InputPage]
 ) -> list[Verdict]:
     """Check texts, and then pages with what is known of their sites."""
     async with DuplicateIndex.open(config) as index:
@@ -441,7 +441,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     config, gone = DedupConfig(redis_url=redis_url, containment=0.9), known[0][0]
     path.write_text("".join(json.dumps(line) + "\n" for line in headed()))
     (piece,) = cut_pieces(local_files(str(path)), 1 << 40)
-    pages = [one.page.settled() for one in pages_of(piece, PageReader(config)) if one.page]
+    pages = [one.page.settled() for one in pages_of(piece, InputReader(config)) if one.page]
     before = asyncio.run(export_known(config, known, gone, export))
     said = asyncio.run(check_others(config, rows[1::2], pages))
     again = next(
@@ -490,7 +490,7 @@ def test_the_best_of_several_copies_is_kept(spark: SparkSession, tmp_path: Path)
         versions = [changed(article(number), n, seed=n)[: 600 - n] for n in range(3)]
         pages = draw_pages(chooser, number, len(versions))
         best.append(min(
-            (page.claims._replace(words=len(versions[page.variant])) for page in pages),
+            (page.values._replace(words=len(versions[page.variant])) for page in pages),
             key=lambda claims: key_of(order, claims),
         ).url)  # fmt: skip
         for variant, claims in pages:

@@ -38,7 +38,7 @@ from crawler.offline.records.files import (
     local_files,
     refuse_inside,
 )
-from crawler.offline.records.input_pages import Found, Page, PageReader, group_pages, pages_of
+from crawler.offline.records.input_pages import Found, InputPage, InputReader, group_pages, pages_of
 from crawler.offline.records.input_records import find_local_files, list_input, read_records
 from crawler.offline.records.kept_records import copy_records
 from crawler.offline.records.lines import LIMIT
@@ -59,7 +59,7 @@ def whole(path: Path) -> Piece:
 
 
 def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
-    reader = PageReader(DedupConfig(**{"templates": False, **settings}))
+    reader = InputReader(DedupConfig(**{"templates": False, **settings}))
     found = [
         one for piece in cut_pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
     ]
@@ -242,7 +242,7 @@ def test_what_is_said_of_a_body_does_not_hold_it(tmp_path: Path) -> None:
     body, path = b"words " * 10**5, tmp_path / "a.warc"
     head = ("Content-Type: text/html", "Transfer-Encoding: chunked")
     path.write_bytes(corpora.response("https://e.example/", body, *head))
-    reader = PageReader(DedupConfig())
+    reader = InputReader(DedupConfig())
     ((_, raw),) = read_records(whole(path), reader.config)
     with pytest.raises(ValueError, match=r"^cannot be read: .*chunk header.{,200}$"):
         reader(raw, Format.WARC)
@@ -665,7 +665,7 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
     for is_on in (True, False):
         config = DedupConfig(templates=is_on)
         (batch,) = columns.read_pages([rows], config, 1)
-        monkeypatch.setattr(load_chunks, "_reader", PageReader(config), raising=False)
+        monkeypatch.setattr(load_chunks, "_reader", InputReader(config), raising=False)
         monkeypatch.setattr(load_chunks, "_fingerprinter", Fingerprinter(config, 1), raising=False)
         monkeypatch.setattr(load_chunks, "_crawl", Crawl(1, 1), raising=False)
         chunk = load_chunks._make_requests(Batch(str(path), [*range(18)], [*range(18)], raws))
@@ -673,7 +673,7 @@ def test_what_a_site_repeats_is_learnt_from_its_pages(
         for owns in (batch["own"].to_pylist(), loaded):
             assert len(owns) == 18
             assert all(own[2] < 3 and own[3] >= 14 for own in owns) == is_on
-        monkeypatch.setattr(load_chunks, "_reader", PageReader(config))
+        monkeypatch.setattr(load_chunks, "_reader", InputReader(config))
         parts = [load_chunks._make_requests(Batch(str(path), [0], [0], [raw])) for raw in raws]
         owns = [part.requests[0].fingerprint.own for part in parts]
         assert all(own[2] < 3 for own in owns[8:]) == is_on
@@ -793,7 +793,7 @@ with open_output({str(tmp_path / "a.jsonl")!r}) as output:
 
 def test_groups_are_bounded() -> None:
     """Long pages are fingerprinted by few at a time, and none is left out."""
-    long, short = Found(0, 0, "u", Page("u", "x" * (9 << 20))), Found(1, 0, "u", None)
+    long, short = Found(0, 0, "u", InputPage("u", "x" * (9 << 20))), Found(1, 0, "u", None)
     groups = list(group_pages([short, long, *[short] * 600]))
     assert [len(group) for group in groups] == [2, 256, 256, 88]
 
@@ -802,7 +802,7 @@ def test_an_extractor_needs_no_scrapy() -> None:
     """Workers of a corpus load the function that the settings name, and no crawler with it."""
     code = (
         "import sys; from crawler.dedup import DedupConfig; "
-        "from crawler.offline.records.input_pages import PageReader; "
-        "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
+        "from crawler.offline.records.input_pages import InputReader; "
+        "InputReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -20,7 +20,7 @@ collect_ignore = []
 if scrapy.version_info < (2, 15):
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
     collect_ignore += ["test_asked_again.py", "test_left_requests.py"]
-    collect_ignore += ["test_moving_texts.py", "test_records.py", "test_spared.py"]
+    collect_ignore += ["test_moving_texts.py", "test_items_of_page.py", "test_spared.py"]
 
 
 class Bench:

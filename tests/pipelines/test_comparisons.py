@@ -14,8 +14,8 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.urls.parts import split_url
 from crawler.pipelines.spared.left_requests import Left
 from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.site_courses import SiteCourses
 from crawler.pipelines.spared.site_exchange import SeenPage
-from crawler.pipelines.spared.sites import Sites
 from crawler.pipelines.spared.sparing import Sparing
 from crawler.pipelines.spared.tally import Tally
 from crawler.pipelines.spared.visits import Visit
@@ -23,20 +23,20 @@ from crawler.pipelines.spared.visits import Visit
 KEY = "host", "parse"
 
 
-def make_sites() -> tuple[Sites, list[Left]]:
+def make_sites() -> tuple[SiteCourses, list[Left]]:
     """The sites of a crawl, and the requests that it makes after all."""
     made: list[Left] = []
-    return Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend), made
+    return SiteCourses(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend), made
 
 
-def show(sites: Sites, path: str, text: int) -> None:
+def show(sites: SiteCourses, path: str, text: int) -> None:
     """Have a page of this text come."""
     visit = Visit()
     visit.cluster = visit.text = text
     sites.note_page(SeenPage(KEY, f"http://host/{path}", NOWHERE, visit))
 
 
-def learn_two_rules(sites: Sites, pages: int) -> None:
+def learn_two_rules(sites: SiteCourses, pages: int) -> None:
     """Fetch four pages with two values of each of two arguments, and others with two of one."""
     for page, rest in itertools.product(
         range(4), ("ref=a", "ref=b", "ref=a&size=s", "ref=b&size=m")

@@ -30,8 +30,8 @@ from crawler.pipelines.spared.left_requests import Left, LeftRequests
 from crawler.pipelines.spared.novelty import NOWHERE, Found, page_number
 from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
+from crawler.pipelines.spared.site_courses import SiteCourses
 from crawler.pipelines.spared.site_exchange import SeenPage
-from crawler.pipelines.spared.sites import Sites
 from crawler.pipelines.spared.spared_requests import CHECKS, FOUND_ON
 from crawler.pipelines.spared.sparing import Spared, Sparing
 from crawler.pipelines.spared.tally import Tally
@@ -359,7 +359,9 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     """What a script shows of somebody who brings news is followed, whatever else it shows; and each
     such text is no reason to fetch more of what has no end.
     """
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    sites = SiteCourses(
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+    )
     for number in range(2):
         sites.note_page(view("alice", number, number))
     for number in range(40):
@@ -397,9 +399,11 @@ def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A rule stays, and so does what is known of the site at hand."""
-    monkeypatch.setattr("crawler.pipelines.spared.sites._MOST_URLS", 20)
-    monkeypatch.setattr("crawler.pipelines.spared.sites._LOOK_EVERY", 8)
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    monkeypatch.setattr("crawler.pipelines.spared.site_courses._MOST_URLS", 20)
+    monkeypatch.setattr("crawler.pipelines.spared.site_courses._LOOK_EVERY", 8)
+    sites = SiteCourses(
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+    )
     hosts = "first", "second", "third"
     for host in hosts:
         for page, sort in itertools.product(range(4), "ab"):
@@ -429,7 +433,7 @@ async def test_rules_of_so_many_sites_are_remembered(
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     """Articles and the first of a kind, found on a list of one text; the rest once it has news."""
     made = list[Left]()
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend)
+    sites = SiteCourses(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend)
     pages = [f"http://host/list?page={number}" for number in range(10)]
     found = "http://host/item/7", "http://host/about", "http://host/list?page=11"
     sites.note_page(seen_page(1, "a")._replace(url="http://host/item/1"))
@@ -453,7 +457,9 @@ def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
 
 def test_what_has_erred_twice_is_learnt_no_more() -> None:
     """Each time it would hide the texts of the pages that it spares until it is revoked."""
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    sites = SiteCourses(
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+    )
     rules = sites.course_of(("host", "parse")).rules
     for first, is_learnt in (0, True), (10, True), (20, False):
         for page, sort in itertools.product(range(first, first + 8), "ab"):
@@ -468,7 +474,7 @@ def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path:
     spider, made = Own("http://host/"), list[Left]()
     paused = PausedSites(Settings({"JOBDIR": str(tmp_path)}))
     tally = Tally(MemoryStatsCollector(get_crawler()))
-    before, after = (Sites(DedupConfig(), tally, made.extend) for _ in range(2))
+    before, after = (SiteCourses(DedupConfig(), tally, made.extend) for _ in range(2))
     for page, sort in itertools.product(range(4), "ab"):
         before.note_page(seen_page(page, sort))
     course = before.course_of(("host", "parse"))
@@ -704,7 +710,7 @@ async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
     """What one has fetched spares requests to the other, that has fetched nothing."""
     config = DedupConfig(redis_url=redis_url, crawl="monday")
     stats = MemoryStatsCollector(get_crawler())
-    one, other = (Sites(config, Tally(stats), list[Left]().extend) for _ in range(2))
+    one, other = (SiteCourses(config, Tally(stats), list[Left]().extend) for _ in range(2))
     async with DuplicateIndex.open(config) as index, DuplicateIndex.open(config) as second:
         for sites, opened in (one, index), (other, second):
             await opened.begin_crawl()
@@ -729,7 +735,7 @@ async def test_a_rule_that_is_revoked_elsewhere_spares_nothing_any_more(
     monkeypatch.setattr("crawler.pipelines.spared.site_exchange._RULES_EVERY", 0)
     config, made = DedupConfig(redis_url=redis_url), list[Left]()
     tally = Tally(MemoryStatsCollector(get_crawler()))
-    one, other = (Sites(config, tally, made.extend) for _ in range(2))
+    one, other = (SiteCourses(config, tally, made.extend) for _ in range(2))
     async with DuplicateIndex.open(config) as index:
         for sites in one, other:
             sites.exchange.open(index)
@@ -784,7 +790,9 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
 
 def test_a_rule_is_checked_although_the_site_has_many_copies() -> None:
     """Half of the pages that are not compared yet are, however many fetches have brought copies."""
-    sites = Sites(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend)
+    sites = SiteCourses(
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+    )
     for page, sort in itertools.product(range(4), "ab"):
         sites.note_page(seen_page(page, sort))
     course = sites.course_of(("host", "parse"))

@@ -257,7 +257,7 @@ def read_tree(root: Any, url: str | None = None) -> Document:
 
 def is_soup(value: Any) -> bool:
     """Whether a value is a page, or a part of one, parsed by Beautiful Soup."""
-    bs4 = sys.modules.get("bs4")  # who has such an object has imported it
+    bs4 = sys.modules.get("bs4")  # imported if such objects exist
     return bs4 is not None and isinstance(value, bs4.Tag)
 
 

@@ -75,7 +75,7 @@ def _is_double(sample: bytes) -> bool:
 
 
 def _decode_once(twice: re.Match[bytes]) -> bytes:
-    """Return the character, or what stands there if that is none."""
+    """Return the character that was encoded twice; the bytes as they are if it was not."""
     if twice[0] == _LOST:
         return "à".encode()
     once = twice[0].decode().translate(_TO_LATIN).encode("latin-1")

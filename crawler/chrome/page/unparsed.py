@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .blocks import squeeze_spaces
 from .elements import INLINE, LINK, READING, TAGS, TIME
 
-MOST_ATTRIBUTES: Final = 99  # a link with more is none for people
+MOST_ATTRIBUTES: Final = 99  # people write no links with more
 # Attributes are stepped over one by one, for a value may hold what looks like another. In linear
 # time: nothing is given back, and no value in quotes goes on behind the next tag. Groups are atomic
 # here: before Python 3.11.5 a possessive `(…)*+` that backtracks within matches too much.
@@ -56,7 +56,7 @@ _ENDS: Final = {  # in small letters
     b"<script": re.compile(b"</script"),
     b"<style": re.compile(b"</style"),
     b"<textarea": re.compile(b"</textarea"),
-    _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
+    _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, unlike "<!--!>"
 }
 _START: Final = re.compile(b"|".join(_ENDS))
 MOST_SKIPPED: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
@@ -132,7 +132,7 @@ _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _WITHIN: Final = "|".join(
     tag for tag, kind in TAGS.items() if kind in (INLINE, READING, LINK, TIME)
 )
-# Without a semicolon it is none in a URL: "?a=1&copy=2" has two parameters.
+# A semicolon is required: "?a=1&copy=2" is a URL with two parameters.
 _REFERENCE: Final = re.compile(r"&(#?\w{1,31};)", re.ASCII)
 _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..claims import claims_of
 from ..identity import fetched_url, host
 from ..passages import find_containment
+from ..preference import criteria_of
 from ..ranks import rank_of, within
 from ..store.messages import UNANNOUNCED, Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
@@ -103,7 +103,7 @@ def request_of(
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
-    claims = claims_of(
+    values = criteria_of(
         config, url, fingerprint.words, canonical=canonical, date=date, fields=fields
     )
     # As the only criterion, `canonical` lets a page be replaced by the URL that it names alone.
@@ -114,8 +114,8 @@ def request_of(
         make_token(crawl),
         fingerprint,
         canonical=other if other != known else "",
-        yields=claims.names_other and is_alone,
-        rank=b"" if is_alone else rank_of(config.prefer, claims),
+        yields=values.names_other and is_alone,
+        rank=b"" if is_alone else rank_of(config.prefer, values),
         crawl=crawl.start if crawl is not None else 0,
         unended=crawl.unended if crawl is not None else b"",
         final=tuple(final),

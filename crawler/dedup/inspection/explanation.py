@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A kept page that shares its text, or ``met`` of ``bands`` band keys, with another page.
+    """A kept page that shares its text, or some of its band keys, with another page.
 
-    ``estimate`` is None if they differ too much in length for their sketches to be compared.
+    They share ``shared_bands`` of ``bands`` keys. ``estimate`` is None if they differ too much in
+    length for their sketches to be compared.
     """
 
     page: Record
     estimate: Estimate | None
-    met: int
+    shared_bands: int
     bands: int
 
     @property
@@ -47,7 +48,7 @@ class Neighbour:
             "similarity": plain(found.similarity) if found else None,
             "low": plain(found.low) if found else None,
             "high": plain(found.high) if found else None,
-            "bands_met": self.met,
+            "bands_met": self.shared_bands,
             "bands": self.bands,
         }
 
@@ -57,7 +58,7 @@ class Explanation:
     """What the index knows about a page, and why it was decided as it was.
 
     ``page`` is None for a URL that was never seen. ``original`` is None if the page is not a copy,
-    or if its original was forgotten. ``met`` compares the given text with the original; None
+    or if its original was forgotten. ``by_text`` compares the given text with the original; None
     without a text, or if the original is no longer kept. ``nearest`` are the most similar other
     kept pages, the most similar first; none for a copy. ``override`` is a person's override,
     ``keep`` or ``drop``. ``shares`` are the pages that the text contains and those that contain it
@@ -67,7 +68,7 @@ class Explanation:
     url: str
     page: Record | None
     original: Record | None
-    met: Neighbour | None
+    by_text: Neighbour | None
     nearest: list[Neighbour]
     override: str | None
     shares: Containment | None = None
@@ -106,9 +107,11 @@ async def explain_decision(
         near = await find_nearest(index, record.fingerprint, count + 1)
         near = [one for one in near if one.page.cluster != record.number][:count]
         return Explanation(shown.url, shown, None, None, near, override, shares)
-    met = _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
+    by_text = (
+        _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
+    )
     original = to_record(record, None, None)
-    return Explanation(shown.url, shown, original, met, [], override, shares)
+    return Explanation(shown.url, shown, original, by_text, [], override, shares)
 
 
 async def find_shares(
@@ -135,7 +138,7 @@ async def find_nearest(
     odd_bytes = index.config.sketch_bits // 8
     kept = (await index.store.find_candidates(fingerprint, odd_bytes=odd_bytes)).kept
     found = [_make_neighbour(index, record, fingerprint) for record in kept]
-    found.sort(key=lambda one: (-one.similarity, -one.met))
+    found.sort(key=lambda one: (-one.similarity, -one.shared_bands))
     return found[:count]
 
 
@@ -144,9 +147,9 @@ def _make_neighbour(
 ) -> Neighbour:
     rule = Rule.of(index.config.make_method())._replace(min_matches=1)
     known, estimate = record.fingerprint, None
-    met = rule.matches(fingerprint.bands, known.bands)
+    shared = rule.matches(fingerprint.bands, known.bands)
     if known.exact == fingerprint.exact:
         estimate = Estimate.certain(1.0)
-    elif evidence := rule.compare(fingerprint, known, met):
+    elif evidence := rule.compare(fingerprint, known, shared):
         estimate = evidence.estimate(index.config.sketch_bits)
-    return Neighbour(to_record(record, None, None), estimate, met, len(fingerprint.bands) // 4)
+    return Neighbour(to_record(record, None, None), estimate, shared, len(fingerprint.bands) // 4)

@@ -81,7 +81,7 @@ class Doubts:
     starts: NDArray[np.int64]
 
 
-class Reader:
+class ContextReader:
     """Finds the corrections of one page after another."""
 
     def __init__(self, dictionary: Dictionary) -> None:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from ..text.normaliser import Normaliser
-from .context import MOST_DOUBTFUL, Reader
+from .context import MOST_DOUBTFUL, ContextReader
 from .dictionary import is_file, load_dictionary
 from .page_words import Correction, Page
 from .phonetic import PhoneticRepair
@@ -114,7 +114,7 @@ class ContextCorrector:
 
     def __init__(self, source: str = "en") -> None:
         self.dictionary = load_dictionary(source)
-        self.reader = Reader(self.dictionary)
+        self.reader = ContextReader(self.dictionary)
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..fingerprint import Fingerprint
-from .index_reader import Reader, parse_rules
+from .index_reader import IndexReader, parse_rules
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .messages import Crawl
@@ -20,10 +20,10 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_MET: Final = 4  # bytes of the time when a host was last met, before the log of its template
+_SEEN: Final = 4  # bytes of the time when a host was last seen, before the log of its template
 
 
-class Store(Reader, ABC):
+class Store(IndexReader, ABC):
     """An index with its parameters: where it stores pages, and what it knows about single URLs.
 
     ``parameters`` are the requested ones, and once the index is open, its own.
@@ -102,7 +102,7 @@ class Store(Reader, ABC):
         with explain_faults():
             client: Any = self._client
             packed = await client.hget(keys.templates, host)
-        log = (packed or b"")[_MET:]
+        log = (packed or b"")[_SEEN:]
         return log[: len(log) // 4 * 4]
 
     async def url_rules(self, site: str, *change: Any) -> dict[str, dict[str, Any]]:

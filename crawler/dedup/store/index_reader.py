@@ -35,7 +35,7 @@ class ServerMemory(NamedTuple):
     limit: int
 
 
-class Reader:
+class IndexReader:
     """The keys of an index, in one shard or in several.
 
     ``shards`` are the keys of each shard. ``head`` are the keys whose parameters are written first,

@@ -13,7 +13,7 @@ from ..config import DedupConfig
 from ..verdict import plain
 from .cluster.shards import shard_tags
 from .cluster.slot import head_keys
-from .index_reader import Reader
+from .index_reader import IndexReader
 from .keys import Keys
 from .parameters import UNFINISHED
 from .server.connect import Client, open_server
@@ -75,7 +75,7 @@ async def _read_summary(client: Client, name: str) -> IndexSummary | None:
         return None
     shards = int(listing.get(b"shards", 0))
     tags = shard_tags(name, shards) if is_cluster else []
-    counters = await Reader(
+    counters = await IndexReader(
         client, name, [Keys(tag) for tag in tags] or [head], head
     ).read_counters()
     params = counters["params"]

@@ -94,7 +94,7 @@ class Keys:
 
     @property
     def templates(self) -> str:
-        """Hash: host → when it was last met, and the log of its template."""
+        """Hash: host → when it was last seen, and the log of its template."""
         return self.prefix + "templates"
 
     @property

@@ -12,7 +12,7 @@ from ..fingerprint import NO_OWN, Fingerprint
 from ..sketches.anchors import STORED_BYTES
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
-from .index_reader import Reader
+from .index_reader import IndexReader
 from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks, unpack_fetched
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
@@ -228,7 +228,7 @@ def _cut_urls(beginning: bytes, rest: bytes, size: int) -> tuple[str, str, bytes
 
 
 async def read_records(
-    store: Reader, *, odd_bytes: int, progress: Progress | None = None, skip: int = 0
+    store: IndexReader, *, odd_bytes: int, progress: Progress | None = None, skip: int = 0
 ) -> AsyncIterator[PageRecord]:
     """All records of an index, on one server in the order of their numbers.
 
@@ -247,7 +247,7 @@ async def read_records(
 
 
 async def read_pages(
-    store: Reader, numbers: Iterable[int], *, odd_bytes: int
+    store: IndexReader, numbers: Iterable[int], *, odd_bytes: int
 ) -> dict[int, PageRecord]:
     """The records of the pages with these numbers, without missing ones."""
     wanted = set(numbers)
@@ -262,7 +262,7 @@ async def read_pages(
 
 
 async def read_blocks(
-    store: Reader, places: Sequence[tuple[int, int]], odd_bytes: int
+    store: IndexReader, places: Sequence[tuple[int, int]], odd_bytes: int
 ) -> list[PageRecord]:
     """The records in blocks, each given by shard and number in the shard."""
     count = len(store.shards)

@@ -11,8 +11,8 @@ from typing import Any
 from ..verdict import plain, time_of
 from .base import Store
 from .layout import PAGES_IN_BLOCK
+from .random_pages import drawn_pages
 from .records import split_block
-from .sample import drawn_pages
 
 _SAMPLE = 32  # keys of each kind whose memory is measured
 _SHARD_SAMPLE = 4  # shards whose memory is measured

@@ -18,7 +18,7 @@ _LONGEST_STORED: Final = 40
 
 
 @dataclass(slots=True)
-class Evidence:
+class RuleEvidence:
     """Evidence that a feature of URLs makes no difference to their texts.
 
     ``values`` has for each value (None: without the feature) the contents that were the same with
@@ -65,8 +65,8 @@ class Evidence:
         """Whether by this rule a value makes no difference, even one never seen.
 
         Values that recur, as `de` in `?lang=de`, are each tried twice. Where values are new on each
-        page, a few of them stand for all. Each kind of URL has to show a rule by itself. So nobody
-        who fills one section of a site makes rules for others, and a list is no entry.
+        page, a few of them stand for all. Each kind of URL has to show a rule by itself, so that
+        nobody who fills one section of a site makes rules for others, nor lists for entries.
         """
         if self.added:
             return True

@@ -191,7 +191,7 @@ def _read_query(query: str, found: dict[str, str]) -> None:
         name, _, value = pair.partition("=")
         if not name and not value:
             continue
-        # Bytes of other encodings stay apart, as of the words %F7%E0%E9 and %EC%E5%E4.
+        # Bytes that are not UTF-8 are kept: %F7%E0%E9 and %EC%E5%E4 are different words.
         name, value = (unquote_plus(one, errors="backslashreplace") for one in (name, value))
         many = values.setdefault("?" + name[:64], [])
         if value in many:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
-from .evidence import Evidence, read_values
+from .evidence import RuleEvidence, read_values
 from .mattering import SITE_WIDE, WHOLE_SITE
 from .parts import UrlKind, UrlParts, is_session_like
 from .url_judge import UrlJudge
@@ -54,7 +54,7 @@ class SiteRules(UrlJudge):
     def __init__(self) -> None:
         super().__init__()
         self.forbidden: set[str] = set()
-        self._open: dict[str, Evidence] = {}
+        self._open: dict[str, RuleEvidence] = {}
         self._doubts: dict[tuple[UrlKind, frozenset[str]], _Doubt] = {}
         self._narrowed: set[str] = set()
         self.choices: set[str] = set()  # arguments of which pages offer a choice
@@ -154,7 +154,7 @@ class SiteRules(UrlJudge):
         if evidence is None:
             if len(self._open) >= _MOST_NAMES:
                 return
-            evidence = self._open[name] = Evidence()
+            evidence = self._open[name] = RuleEvidence()
         evidence.note_content(content, kind, *values, alone=alone)
 
     def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[Change]) -> None:
@@ -306,8 +306,8 @@ class SiteRules(UrlJudge):
             elif state == "added" and not (name in self.rules and self.rules[name].added):
                 self._mattering.discard(name)
                 self.forbidden.discard(name)
-                self.rules[name] = Evidence(added=True)
+                self.rules[name] = RuleEvidence(added=True)
                 self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
-                evidence = self._open.setdefault(name, Evidence())
+                evidence = self._open.setdefault(name, RuleEvidence())
                 evidence.told = max(evidence.told, read_values(what))

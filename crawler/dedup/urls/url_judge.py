@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from enum import Enum
 
-from .evidence import Evidence
+from .evidence import RuleEvidence
 from .known_urls import Key, KnownUrls, hash_key
 from .mattering import MatteringFeatures
 from .parts import PREFIX, UrlParts
@@ -38,7 +38,7 @@ class UrlJudge:
     """
 
     def __init__(self) -> None:
-        self.rules: dict[str, Evidence] = {}
+        self.rules: dict[str, RuleEvidence] = {}
         self.found = 0
         self._mattering = MatteringFeatures()
         self._mattering_here: dict[Key, set[str]] = {}  # to pages, by their loose keys

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...dedup.claims import claims_of, read_claims
 from ...dedup.identity import fetched_url
+from ...dedup.preference import criteria_of, read_criteria
 from ...dedup.ranks import only_value, rank_of
 from ...dedup.scopes import field_scope, scope_of
 from .files import DAMAGED, OFFSET_BITS, Format, Piece, known_format
@@ -28,7 +28,7 @@ _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _SAID: Final = 200  # characters of an error, which may quote the whole page
 
 
-class Page(NamedTuple):
+class InputPage(NamedTuple):
     """A page of a corpus: its URL or another name, and its main text.
 
     ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
@@ -52,7 +52,7 @@ class Page(NamedTuple):
     date: datetime | None = None
     fields: Mapping[str, Any] = {}
 
-    def settled(self) -> Page:
+    def settled(self) -> InputPage:
         """The page with its text taken again, by the template of its site as known now."""
         if self.again is None:
             return self
@@ -71,10 +71,10 @@ class Page(NamedTuple):
 
     def rank(self, config: DedupConfig, words: int) -> bytes:
         """The rank of the page, whose text has so many words, among its copies."""
-        claims = claims_of(
+        values = criteria_of(
             config, self.url, words, canonical=self.canonical, date=self.date, fields=self.fields
         )
-        return rank_of(config.prefer, claims)
+        return rank_of(config.prefer, values)
 
 
 class Left(StrEnum):
@@ -84,7 +84,7 @@ class Left(StrEnum):
     SKIPPED = "skipped"  # an empty line, another kind of record, an answer that is no page
 
 
-class PageReader:
+class InputReader:
     """Finds the page in a record with the fields and the extractor of a configuration.
 
     It learns the templates of sites from all pages that it reads, if ``DEDUP_TEMPLATES`` is on.
@@ -102,7 +102,7 @@ class PageReader:
 
             self._extract = load_extractor(config)
 
-    def __call__(self, raw: Raw, kind: Format, name: str = "") -> Page | Left:
+    def __call__(self, raw: Raw, kind: Format, name: str = "") -> InputPage | Left:
         """The page in a record, or why the record is not a page that can be checked.
 
         `name` takes the place of a missing URL. Raises ValueError for a page that cannot be read.
@@ -116,14 +116,14 @@ class PageReader:
             field = self.config.scope_field
             if field is not None:
                 page = page._replace(scope=field_scope(item.get(field) if item else None))
-            return page._replace(**read_claims(self.config, page.url, item)) if item else page
+            return page._replace(**read_criteria(self.config, page.url, item)) if item else page
         except ValueError:
             raise
         except Exception as error:  # no page may end the whole job
             said = str(error)[:_SAID]
             raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
 
-    def _of_item(self, item: Any, name: str) -> Page | Left:
+    def _of_item(self, item: Any, name: str) -> InputPage | Left:
         if item is None:
             return Left.SKIPPED
         config = self.config
@@ -142,14 +142,14 @@ class PageReader:
         title = _decode_cell(only_value(item.get(config.title_field)))
         title = title if isinstance(title, str) else ""
         if isinstance(text, str) and text.strip():
-            return Page(str(url), text, title, is_cut=True)
+            return InputPage(str(url), text, title, is_cut=True)
         if isinstance(html, (str, bytes)):
             return self._make_page(str(url), html, None, title=title)
         if isinstance(text, str):
-            return Page(str(url), text)
+            return InputPage(str(url), text)
         raise ValueError(f"has no text in {config.text_field!r} or {config.html_field!r}")
 
-    def _of_warc(self, raw: Any, name: str) -> Page | Left:
+    def _of_warc(self, raw: Any, name: str) -> InputPage | Left:
         found = page_in(raw, LIMIT)
         if found is None:
             return Left.SKIPPED
@@ -157,7 +157,7 @@ class PageReader:
         if not url:
             raise ValueError("has no WARC-Target-URI")
         if found.content_type is None:
-            return Page(url, found.body.decode("utf-8", "replace"))
+            return InputPage(url, found.body.decode("utf-8", "replace"))
         return self._make_page(url, found.body, found.content_type, is_response=True)
 
     def _make_page(
@@ -168,9 +168,9 @@ class PageReader:
         *,
         title: str = "",
         is_response: bool = False,
-    ) -> Page | Left:
+    ) -> InputPage | Left:
         if not html.strip():
-            return Page(url, "")
+            return InputPage(url, "")
         if self._extract is None:
             from ...chrome import canonical, parse, published
 
@@ -184,15 +184,17 @@ class PageReader:
             config = self.config
             head = {config.canonical_field: canonical(document)}
             head[config.date_field] = published(document)
-            return page._replace(**read_claims(config, url, head))
+            return page._replace(**read_criteria(config, url, head))
         return _page_of(url, self._extract(html[:LIMIT]), title)
 
 
-def _page_of(url: str, found: MainText | str, title: str) -> Page:
+def _page_of(url: str, found: MainText | str, title: str) -> InputPage:
     if isinstance(found, str):
-        return Page(url, found, title)
+        return InputPage(url, found, title)
     whole = found.whole if found.whole != found.text else None
-    page = Page(url, found.text, found.heading_below(title), found.own_words, found.learnt, whole)
+    page = InputPage(
+        url, found.text, found.heading_below(title), found.own_words, found.learnt, whole
+    )
     return page._replace(title=title)
 
 
@@ -208,7 +210,7 @@ class Found(NamedTuple):
     position: int
     piece: int
     url: str | None
-    page: Page | None
+    page: InputPage | None
     fault: str | None = None
     fetched: str = ""
     is_again: bool = False
@@ -224,7 +226,7 @@ class Found(NamedTuple):
         return self.page.text if self.page is not None else None
 
 
-def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
+def pages_of(piece: Piece, reader: InputReader, content: bytes | None = None) -> Iterator[Found]:
     """Yield the pages of a piece in order; unreadable content gives faults, not errors.
 
     Then those come again whose own words turned out to be a note of their site.
@@ -238,7 +240,7 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
 
 
 def _read_pages(
-    piece: Piece, reader: PageReader, content: bytes | None, only: Container[int] | None = None
+    piece: Piece, reader: InputReader, content: bytes | None, only: Container[int] | None = None
 ) -> Iterator[Found]:
     kind, position = known_format(piece.path), piece.number
     config = reader.config

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from ...dedup.claims import claimed_fields
 from ...dedup.errors import InputError
+from ...dedup.preference import list_criteria_fields
 from .files import (
     File,
     Format,
@@ -89,5 +89,5 @@ def _read_rows(
     stream: IO[bytes], config: DedupConfig, *, is_copied: bool
 ) -> Iterator[tuple[int, Raw]]:
     names = {config.url_field, config.text_field, config.html_field}
-    names |= {config.scope_field or config.url_field, *claimed_fields(config)}
+    names |= {config.scope_field or config.url_field, *list_criteria_fields(config)}
     return rows_in(stream, names, {config.title_field}, is_copied=is_copied)

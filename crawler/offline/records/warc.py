@@ -143,7 +143,7 @@ def record_in(raw: bytes) -> Any:
 
 
 def page_in(raw: bytes, limit: int) -> WarcPage | None:
-    """The page in the bytes of a record, up to `limit` bytes of it; None if it is none.
+    """The page in a record, up to `limit` bytes of it; None if the record holds no page.
 
     Raises ValueError for a response without an HTTP head, or with one that cannot be read, and
     OSError for a body that cannot be decoded.

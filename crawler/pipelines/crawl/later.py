@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..calls import Count, ForgetUrl, KnownUrl, UrlsOf
 
 _MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
-_MANY: Final = 5  # pages dropped, and none passed: a validator that drops a few is none to warn of
+_MANY: Final = 5  # dropped pages, and none passed, that are worth a warning
 # Without unchanged pages: an earlier crawl has passed them on, and pipelines may drop them to save
 # work.
 _NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})

@@ -14,7 +14,7 @@ from scrapy.http import Response, TextResponse
 from ...chrome import MainText
 from ...chrome.main_text import UNSPACED
 from ...latest import Latest
-from .carried import Begun, carried_by
+from .carried import BegunItem, carried_by
 from .item_page import ItemPage, Missing
 from .item_texts import PROSE, WORD, contains, texts_in, values_in, words_of
 from .values import holds_html
@@ -128,7 +128,7 @@ def why_elsewhere(
     return None
 
 
-def _has_begun(begun: Begun, text: str, response: Response, labels: Labels) -> bool:
+def _has_begun(begun: BegunItem, text: str, response: Response, labels: Labels) -> bool:
     """Whether a page with this main text is the one of an item that a list began."""
     words = words_of(text)
     if begun.own:

@@ -29,7 +29,7 @@ _OF_SCRAPY: Final = frozenset(
 _OWN: Final = "dedup_"  # begins the keys of this package
 
 
-class Begun(NamedTuple):
+class BegunItem(NamedTuple):
     """The texts that an item had when its request was yielded; none if that tells nothing.
 
     One of its `own` has to be in the main text of its page. Several requests have the same
@@ -92,7 +92,7 @@ def _names_given(request: Request) -> Collection[str]:
     return set(request.meta.get(GIVEN, request.cb_kwargs))
 
 
-def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:
+def find_begun(item: Any, request: Request, *, is_named: bool) -> BegunItem | None:
     """The texts of an item that was begun on another page than the response of `request`.
 
     None if it was not. If the response has the texts, it is the item's page all the same: a list
@@ -102,17 +102,17 @@ def find_begun(item: Any, request: Request, *, is_named: bool) -> Begun | None:
     carried = request.meta.get(CARRIED)
     if carried is None:
         if request.meta.get("is_start_request") and is_whole:
-            return Begun(texts_in(item) & texts_in(*carried_by(request)))
-        return Begun() if is_whole else None
+            return BegunItem(texts_in(item) & texts_in(*carried_by(request)))
+        return BegunItem() if is_whole else None
     held = texts_in(item)
     texts = frozenset(text for text in carried["texts"] if _is_held(text, held))
     if not (texts or is_whole):
         return None
     siblings = carried["siblings"]
     if siblings["count"] == 1 and not siblings["is_list"]:
-        return Begun()
+        return BegunItem()
     labels = texts.intersection(siblings["labels"])
-    return Begun(texts - labels, labels)
+    return BegunItem(texts - labels, labels)
 
 
 def _is_held(text: str, held: Collection[str]) -> bool:

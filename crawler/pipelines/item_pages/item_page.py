@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from ...chrome import Document, MainText
 from ...extractor import Tree
-from .carried import Begun
+from .carried import BegunItem
 from .values import is_blank
 
 
@@ -53,7 +53,7 @@ class ItemPage:
     document: Document | None = None
     scope: str | None = None
     fields: Mapping[str, float] = field(default_factory=dict)
-    begun: Begun | None = None
+    begun: BegunItem | None = None
 
     @property
     def has_content(self) -> bool:

@@ -210,5 +210,5 @@ class ItemsOfResponse:
 def _are_equal(left: dict[str, Any], right: dict[str, Any]) -> bool:
     try:
         return left is right or left == right
-    except Exception:  # as of arrays of numpy
+    except Exception:  # numpy arrays raise
         return False

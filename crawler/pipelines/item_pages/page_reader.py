@@ -19,7 +19,7 @@ from ...dedup.scopes import field_scope
 from ...files import is_file
 from ...items import Page, reader_of, value_of
 from ..notices import Notices
-from .carried import Begun, carried_by, find_begun
+from .carried import BegunItem, carried_by, find_begun
 from .item_page import ItemPage, Missing
 from .missing_fields import MissingFields
 from .origins import Origin
@@ -241,7 +241,7 @@ class PageReader:
         there = resolved(response.url, named) if named else None
         return there is not None and here is not None and identity(there) == identity(here)
 
-    def _find_begun(self, item: Any, response: Response) -> Begun | None:
+    def _find_begun(self, item: Any, response: Response) -> BegunItem | None:
         """The texts of an item without a URL that was begun on another page; None if on this."""
         texts = filter(None, map(url_of, ItemAdapter(item).values()))
         urls = [text for text in texts if "/" in text and len(text.split()) == 1]

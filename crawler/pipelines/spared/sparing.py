@@ -18,9 +18,9 @@ from ..crawl.asked_pages import is_asked_again
 from ..crawl.memory import hash_text
 from .novelty import hash_outline, page_number
 from .paused import PausedSites
+from .site_courses import SiteCourses
 from .site_exchange import SeenPage
 from .site_keys import VARIANT, WANTED, SiteKeys, wanted_url
-from .sites import Sites
 from .spared_requests import CHECKS, FOUND_ON, SparedRequests, read_found_on
 from .tally import Tally
 from .turns import Turns
@@ -83,7 +83,7 @@ class Sparing:
         self.tally = Tally(crawler.stats)
         self._keys = SiteKeys(crawler)
         self._spared = SparedRequests(crawler, self.tally)
-        self._sites = Sites(config, self.tally, self._spared.make)
+        self._sites = SiteCourses(config, self.tally, self._spared.make)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self | None:

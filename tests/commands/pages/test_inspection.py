@@ -165,7 +165,7 @@ def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
         assert (new.kind, old.duplicate_of) == (Kind.UNIQUE, "http://z.example/")
         said = await inspection.explain_decision(index, *page("b", 1, 2, 1))
         assert said.original.url == old.url
-        assert said.met is None  # the bands of a copy are not stored
+        assert said.by_text is None  # the bands of a copy are not stored
         return await inspection.read_cluster(index, "http://z.example/")
 
     found, _ = ask(index_url, read)
@@ -302,11 +302,11 @@ def test_nearest_is_what_a_check_would_find(index_url):
         return found, await index.check("http://x/", text_)
 
     (found, verdict), _ = ask(index_url, read)
-    assert (found.page, found.original, found.met) == (None, None, None)
+    assert (found.page, found.original, found.by_text) == (None, None, None)
     first = found.nearest[0]
     assert first.page.url == verdict.duplicate_of
     assert first.estimate.similarity == verdict.similarity
-    assert 0 < first.met <= first.bands == 8
+    assert 0 < first.shared_bands <= first.bands == 8
 
 
 @pytest.mark.parametrize("method", METHODS)

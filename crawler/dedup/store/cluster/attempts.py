@@ -18,7 +18,7 @@ from .pages import Spread, View
 MAX_VERIFIED, MAX_IN_VAIN = 24, 12
 
 
-class Asked(NamedTuple):
+class AskedPage(NamedTuple):
     """A request to check a page until ``deadline``; the page's record belongs in ``shard``.
 
     Of two checks, the one that was ``born`` earlier has priority.
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Begun:
+class BegunCheck:
     """A check that has begun, and the other pages found at the page's places.
 
     Page numbers are global unless called local. ``replaces`` is the earlier page of the URL, and
@@ -63,7 +63,7 @@ class Begun:
     on belong to anchors; ``at_anchors`` only counts the pages there.
     """
 
-    asked: Asked
+    asked: AskedPage
     local: int
     number: int
     replaces: int
@@ -159,8 +159,8 @@ class Attempt:
     of an original that no longer stands for the page.
     """
 
-    asked: Asked
-    state: Begun | bytes | None = None
+    asked: AskedPage
+    state: BegunCheck | bytes | None = None
     error: Exception | None = None
     answer: Answer | None = None
     lost: int = 0

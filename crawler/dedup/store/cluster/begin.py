@@ -14,7 +14,7 @@ from ...sketches.anchors import anchor_keys, stored_anchors
 from ...tasks import gather_all
 from ..layout import table_key
 from ..messages import pack_request, unpack_news
-from .attempts import Attempt, Begun
+from .attempts import Attempt, BegunCheck
 from .care import SpreadCare
 from .claims import Batch, make_claims
 from .pages import read_found
@@ -51,13 +51,13 @@ class SpreadBeginning(SpreadCare):
             self._share_templates(attempts),
         )
 
-    def _read_begun(self, attempt: Attempt, reply: bytes) -> Begun:
+    def _read_begun(self, attempt: Attempt, reply: bytes) -> BegunCheck:
         asked = attempt.asked
         local, old, is_kept = _BEGUN.unpack_from(reply)
         page = asked.request.fingerprint
         places = self._spread.find_places(page.exact, page.words, page.bands)
         anchors = anchor_keys(stored_anchors(page.anchors, page.words))
-        return Begun(
+        return BegunCheck(
             asked,
             local,
             self.global_number(asked.shard, local),
@@ -70,7 +70,7 @@ class SpreadBeginning(SpreadCare):
 
     async def _claim_keys(self, attempts: Sequence[Attempt]) -> None:
         """Claim the keys of the attempts that have begun."""
-        begun = [(one, one.state) for one in attempts if isinstance(one.state, Begun)]
+        begun = [(one, one.state) for one in attempts if isinstance(one.state, BegunCheck)]
         claims = make_claims((state.number, state.places) for _, state in begun)
         batch = Batch(claims, undecided=len(begun))
         for _, state in begun:

@@ -16,7 +16,7 @@ from ...fingerprint import EXACT_BYTES
 from ...tasks import end_tasks, gather_all
 from ..messages import Answer
 from ..parameters import Parameters
-from .attempts import Begun
+from .attempts import BegunCheck
 from .claims import MAX_PAGES, Batch, Place, forget_claims, make_claims, places_claimed
 from .pages import Spread, View, read_view
 from .shards import Call, Shards, Terms
@@ -85,7 +85,7 @@ class SpreadCare:
             await self._finish_dead()
 
     async def _finish_dead(self) -> list[tuple[int, Place]]:
-        """Do so, and return (number, place) of each claim of a page that is still pending."""
+        """Finish it, and return (number, place) of each claim of a page that is still pending."""
         calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
         found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
         for shard, (buried, claims) in enumerate(await self._ask_all(calls)):
@@ -238,7 +238,7 @@ class SpreadCare:
         buried, _ = await self._ask_one(Call("sweep", shard, steps.to_bytes(2)))
         await self._drop_all_buried(shard, buried)
 
-    def _drop_dangling(self, begun: Begun, views: Mapping[int, View]) -> None:
+    def _drop_dangling(self, begun: BegunCheck, views: Mapping[int, View]) -> None:
         """Remove the entries of found pages that are gone, as after a failover that lost writes."""
         for number, view in views.items():
             found = begun.found_at(number)

@@ -14,7 +14,7 @@ from ...fingerprint import NO_OWN, Fingerprint
 from ...identity import host
 from ..messages import ANSWER_BYTES, Answer
 from ..records import COPIES
-from .attempts import MAX_IN_VAIN, Asked, Attempt, Begun
+from .attempts import MAX_IN_VAIN, AskedPage, Attempt, BegunCheck
 from .pages import Resemblance, View, compare_page
 from .settle import SpreadSettlement
 
@@ -73,7 +73,7 @@ class SpreadCheck(SpreadSettlement):
         attempt.lost = original
         return None
 
-    async def _is_still_copy(self, asked: Asked, view: View) -> bool:
+    async def _is_still_copy(self, asked: AskedPage, view: View) -> bool:
         """Whether a copy still resembles its original, now that the template is better known.
 
         If the original is on another host whose template is less known, the page's whole text is
@@ -92,7 +92,7 @@ class SpreadCheck(SpreadSettlement):
         whole = asked.request.whole
         return whole is not None and bool(self._compare_page(await whole(), view, self._threshold))
 
-    async def _decide_attempt(self, begun: Begun) -> Answer | None:
+    async def _decide_attempt(self, begun: BegunCheck) -> Answer | None:
         """Settle an attempt; None if another worker has ended it."""
         asked = begun.asked
         if begun.override == "keep" and not asked.request.preferred:
@@ -140,7 +140,7 @@ class SpreadCheck(SpreadSettlement):
                 continue
             views |= await self._view_pages(blind, asked.deadline, give_up=True)
 
-    async def _view_candidates(self, begun: Begun) -> dict[int, View]:
+    async def _view_candidates(self, begun: BegunCheck) -> dict[int, View]:
         """The views of the candidates, until MAX_IN_VAIN in a row are not similar to the page."""
         first, ranked = begun.rank_candidates()
         looked, end = 0, MAX_IN_VAIN
@@ -153,7 +153,7 @@ class SpreadCheck(SpreadSettlement):
             end = last + MAX_IN_VAIN
         return views
 
-    def _find_similar(self, begun: Begun, views: Mapping[int, View]) -> dict[int, Resemblance]:
+    def _find_similar(self, begun: BegunCheck, views: Mapping[int, View]) -> dict[int, Resemblance]:
         """The viewed pages that are so similar to this one that only one of them can be kept."""
         request = begun.asked.request
         own = b"k", request.url  # an earlier record, if the entry of its URL was lost or left out
@@ -180,7 +180,7 @@ class SpreadCheck(SpreadSettlement):
             number = self.global_number(number % self._count, view.other)
         return view.born, number
 
-    async def _pause_attempt(self, asked: Asked, pause: float) -> float:
+    async def _pause_attempt(self, asked: AskedPage, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > asked.deadline:
             raise ServerError(
                 "another worker that checks the same page gives no answer; check whether it hangs"

@@ -12,7 +12,7 @@ from ...candidates import BY_KEYS, Evidence
 from ...tasks import gather_all
 from ..messages import ANSWER_BYTES, Answer, unpack_answer
 from ..records import COPIES
-from .attempts import Attempt, Begun
+from .attempts import Attempt, BegunCheck
 from .begin import SpreadBeginning
 from .pages import Resemblance, View
 from .shards import Call
@@ -29,7 +29,7 @@ class SpreadSettlement(SpreadBeginning):
         alone = [
             (attempt, attempt.state)
             for attempt in attempts
-            if isinstance(attempt.state, Begun)
+            if isinstance(attempt.state, BegunCheck)
             and attempt.error is None
             and attempt.state.has_met_nobody
         ]
@@ -49,7 +49,7 @@ class SpreadSettlement(SpreadBeginning):
 
     async def _settle_attempt(
         self,
-        begun: Begun,
+        begun: BegunCheck,
         copy_of: tuple[int, Resemblance, View] | None = None,
         *,
         deposed: int = 0,
@@ -70,7 +70,7 @@ class SpreadSettlement(SpreadBeginning):
 
     def _pack_decision(
         self,
-        begun: Begun,
+        begun: BegunCheck,
         resemblance: Resemblance | None = None,
         original: int = 0,
         deposed: int = 0,
@@ -87,7 +87,9 @@ class SpreadSettlement(SpreadBeginning):
         )  # fmt: skip
         return Call("settle", asked.shard, decision)
 
-    def _read_settled(self, begun: Begun, reply: bytes, *, is_kept: bool = True) -> Answer | None:
+    def _read_settled(
+        self, begun: BegunCheck, reply: bytes, *, is_kept: bool = True
+    ) -> Answer | None:
         """The answer to an attempt; None if another worker has ended it."""
         batch, shard = begun.batch, begun.asked.shard
         answer = self._read_answer(shard, reply[:ANSWER_BYTES]) if reply else None
@@ -105,7 +107,7 @@ class SpreadSettlement(SpreadBeginning):
         return answer
 
     async def _take_places(
-        self, begun: Begun, won: Mapping[int, Resemblance], views: Mapping[int, View]
+        self, begun: BegunCheck, won: Mapping[int, Resemblance], views: Mapping[int, View]
     ) -> Answer | None:
         """Settle an attempt as kept, then make the kept pages that it `won` against its copies.
 
@@ -126,7 +128,7 @@ class SpreadSettlement(SpreadBeginning):
         return answer._replace(replaces=views[first].shown_url or None)
 
     async def _contest_pages(
-        self, begun: Begun, numbers: Sequence[int], views: Mapping[int, View]
+        self, begun: BegunCheck, numbers: Sequence[int], views: Mapping[int, View]
     ) -> list[int]:
         """Have kept pages decided anew when they come again; return those that came meanwhile.
 

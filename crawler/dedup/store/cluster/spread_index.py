@@ -36,7 +36,7 @@ from ..parameters import Parameters
 from ..records import COPIES, Candidates, PageRecord
 from ..scripts import load_script
 from ..server.faults import explain_faults
-from .attempts import Asked, Attempt
+from .attempts import AskedPage, Attempt
 from .claims import Place
 from .overlap import SpreadOverlap
 from .pages import Spread, View, read_found
@@ -124,7 +124,7 @@ class SpreadIndex(SpreadOverlap, Store):
         born, home = time.time_ns() // 1000, self._spread.shard_of
         attempts = [
             Attempt(
-                Asked(
+                AskedPage(
                     request,
                     shard=home(request.url),
                     url_key=self.url_key(request.url),

@@ -108,7 +108,7 @@ end
 -- * takes no place from a kept page: the kept page stays kept with its new text, and the record is
 --   contested: its page is decided anew when it is next checked;
 -- * can be the original of copies, whose verdicts say that it is unconfirmed, so that the crawl can check
---   the copies again: then the record gives way if the crawl visits its host and has not met its page.
+--   the copies again: then the record gives way if the crawl visits its host and has not seen its page.
 
 local function is_unconfirmed(meta, page)
   return meta.last_seen < page.crawl
@@ -239,8 +239,8 @@ savers[#savers + 1] = save_counts
 
 local TEMPLATES = PREFIX .. 'templates'
 local MAX_PAIRS = 512
-local MAX_HOSTS = 10000 -- at this number, a new host takes the place of a host not met for long
-local DRAWN = '8' -- hosts drawn at random; the one met longest ago is forgotten
+local MAX_HOSTS = 10000 -- at this number, a new host takes the place of a host not seen for long
+local DRAWN = '8' -- hosts drawn at random; the one seen longest ago is forgotten
 local HOUR = 3600
 
 local function has_pair(log, pair)
@@ -259,8 +259,8 @@ local function forget_old_host()
   local drawn = redis.call('HRANDFIELD', TEMPLATES, DRAWN, 'WITHVALUES')
   local oldest, least = nil, math.huge
   for i = 1, #drawn, 2 do
-    local met = read_template(drawn[i + 1])
-    if met < least then oldest, least = drawn[i], met end
+    local seen = read_template(drawn[i + 1])
+    if seen < least then oldest, least = drawn[i], seen end
   end
   redis.call('HDEL', TEMPLATES, oldest)
 end
@@ -269,13 +269,13 @@ end
 -- of the first (2 bytes), the pairs; false if there are none.
 local function share_template(host, length, pairs)
   local now = tonumber(ARGV[2])
-  local met, old = read_template(redis.call('HGET', TEMPLATES, host))
+  local seen, old = read_template(redis.call('HGET', TEMPLATES, host))
   local log = old
   for at = 1, #pairs, 4 do
     local pair = string.sub(pairs, at, at + 3)
     if #log < MAX_PAIRS * 4 and not has_pair(log, pair) then log = log .. pair end
   end
-  if #log > #old or log ~= '' and met + HOUR < now then
+  if #log > #old or log ~= '' and seen + HOUR < now then
     if old == '' and redis.call('HLEN', TEMPLATES) >= MAX_HOSTS then forget_old_host() end
     redis.call('HSET', TEMPLATES, host, pack('>I4', now) .. log)
   end

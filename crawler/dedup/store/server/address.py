@@ -43,13 +43,20 @@ _DEFAULT_PORTS = {"server": 6379, "cluster": 6379, "sentinel": 26379}
 class Address(NamedTuple):
     """Where a server is.
 
-    Attributes:
-        kind: `server`, `sentinel` or `cluster`.
-        tls: whether all connections are encrypted.
-        hosts: the sentinels, or nodes to begin with; empty for a `server`.
-        service: the sentinels' name for the server.
-        options: arguments of redis-py's connections.
-        sentinel_options: the same for connections to the sentinels, as far as they differ.
+    Attributes
+    ----------
+    kind
+        `server`, `sentinel` or `cluster`.
+    tls
+        Whether all connections are encrypted.
+    hosts
+        The sentinels, or nodes to begin with; empty for a `server`.
+    service
+        The sentinels' name for the server.
+    options
+        Arguments of redis-py's connections.
+    sentinel_options
+        Arguments of connections to the sentinels, as far as they differ.
     """
 
     kind: str

@@ -75,8 +75,10 @@ async def private_server(folder: Path) -> AsyncIterator[PrivateServer]:
 class PrivateServer:
     """One user of the private server whose data lies in `folder`.
 
-    Attributes:
-        socket: path of the server's unix socket, short enough for the kernel.
+    Attributes
+    ----------
+    socket
+        Path of the server's unix socket, short enough for the kernel.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _MOST: Final = 200_000  # hashes, three for each page with one item, some 100 bytes each
 
 
-class Records:
+class ItemsOfPage:
     """Remembers the items of a crawl, and what their requests asked for and brought along.
 
     A form answers many requests with one page, and a spider may read the page of a seller for each
-    product. Such items are different records, although their pages are the same.
+    product. Such items are different ones, although their pages are the same.
     """
 
     def __init__(self, *page_fields: str) -> None:
@@ -30,11 +30,11 @@ class Records:
         self._seen: Latest[int, None] = Latest(_MOST)
 
     def note_item(self, url: str, item: Any, request: Request) -> bool:
-        """Note an item of the page at `url`; whether it is another record than those before.
+        """Note an item of the page at `url`; whether it is another one than those before.
 
         That takes two differences. A date may differ in items that are the same otherwise, and
         another list may have a request for the same item. A :class:`~...items.Page` is never
-        another record, for all of it is of its page.
+        another one, for all of it is of its page.
         """
         if type(item) is Page:  # a subclass may have other fields
             return False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .identity import resolved
-from .ranks import Claims, fields_of, only_value, read_date
+from .ranks import CriteriaValues, fields_of, only_value, read_date
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from .config import DedupConfig
 
 
-def claimed_fields(config: DedupConfig) -> list[str]:
+def list_criteria_fields(config: DedupConfig) -> list[str]:
     """The fields of a record that ``DEDUP_PREFER`` names; none without it."""
     if not config.prefer:
         return []
     return [config.canonical_field, config.date_field, *fields_of(config.prefer)]
 
 
-def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def read_criteria(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of :meth:`~.index.DuplicateIndex.check` that a record of the page at `url`
     gives.
     """
     if not config.prefer:
         return {}
-    named, date, *numbers = (_read_cell(record.get(name)) for name in claimed_fields(config))
+    named, date, *numbers = (_read_cell(record.get(name)) for name in list_criteria_fields(config))
     # Without the criterion `canonical`, the index need not look the named URL up.
     is_named = "canonical" in config.prefer and isinstance(named, str) and named.strip()
     return {
@@ -37,7 +37,7 @@ def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dic
     }
 
 
-def claims_of(
+def criteria_of(
     config: DedupConfig,
     url: str,
     words: int,
@@ -45,11 +45,11 @@ def claims_of(
     canonical: str | None = None,
     date: datetime | None = None,
     fields: Mapping[str, Any] | None = None,
-) -> Claims:
-    """The claims of the page at `url`, whose text has so many words."""
+) -> CriteriaValues:
+    """The criteria values of the page at `url`, whose text has so many words."""
     known = config.identity(url)
     names_other = bool(canonical) and config.identity(canonical or "") != known
-    return Claims(known, names_other, words, date, fields or {})
+    return CriteriaValues(known, names_other, words, date, fields or {})
 
 
 def _read_cell(value: Any) -> Any:

@@ -25,7 +25,7 @@ _MOST_URLS: Final = 100_000  # remembered of all sites together: some 300 MB
 _LOOK_EVERY: Final = 1000  # pages between two counts of remembered URLs
 
 
-class Sites:
+class SiteCourses:
     """Keeps the courses of sites, and has them learn from pages.
 
     `make` makes requests that were left before.

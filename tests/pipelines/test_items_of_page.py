@@ -16,8 +16,8 @@ from scrapy.spiders import CrawlSpider, Rule
 
 from crawler.chrome import SharedTemplate
 from crawler.items import Page
-from crawler.pipelines.item_pages import records
-from crawler.pipelines.item_pages.records import Records
+from crawler.pipelines.item_pages import items_of_page
+from crawler.pipelines.item_pages.items_of_page import ItemsOfPage
 from tests.pipelines.crawls import Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
 from tests.support.texts import article, text
@@ -202,7 +202,7 @@ async def test_what_a_start_request_brings_may_fail(web: Web, redis_url: str) ->
 
 def test_a_page_is_no_record_beside_its_page() -> None:
     """It has the time of its fetch, and each request may bring something along."""
-    known = Records()
+    known = ItemsOfPage()
     for number in range(2):
         page = Page(url="http://a/", fetched_at=str(number), status=200, title="A")
         request = Request("http://a/", cb_kwargs={"list": str(number)})
@@ -211,7 +211,7 @@ def test_a_page_is_no_record_beside_its_page() -> None:
 
 def test_what_scrapy_counts_makes_no_record() -> None:
     """A page that is found on two lists has two depths."""
-    known = Records()
+    known = ItemsOfPage()
     for depth in range(2):
         request = Request("http://a/", meta={"depth": depth})
         assert not known.note_item("http://a/", {"code": "A7", "seen": f"at {depth}"}, request)
@@ -219,8 +219,8 @@ def test_what_scrapy_counts_makes_no_record() -> None:
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is forgotten passes for one that has not come before."""
-    monkeypatch.setattr(records, "_MOST", 6)
-    known = Records()
+    monkeypatch.setattr(items_of_page, "_MOST", 6)
+    known = ItemsOfPage()
     for url in "ababcc":
         known.note_item(url, {"code": "1"}, Request("http://a/"))
     other = Request("http://a/", cb_kwargs={"code": "2"})

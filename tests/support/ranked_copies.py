@@ -1,4 +1,4 @@
-"""Copies with claims to be the best of several, and which of them is."""
+"""Copies with criteria by which one is the best of several, and which of them is."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from crawler.dedup.ranks import Claims
+from crawler.dedup.ranks import CriteriaValues
 
 NEWS = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def key_of(order: Sequence[str], page: Claims) -> tuple[float, ...]:
+def key_of(order: Sequence[str], page: CriteriaValues) -> tuple[float, ...]:
     """What is to be smallest, written once more in another way."""
     never = float("inf")
     date = max(1, int(page.date.timestamp())) if page.date else None
@@ -34,7 +34,7 @@ class Page(NamedTuple):
     """A copy: which of the texts it has, and what is known of it."""
 
     variant: int
-    claims: Claims
+    values: CriteriaValues
 
 
 def draw_pages(chooser: random.Random, number: int, texts: int) -> list[Page]:
@@ -43,5 +43,5 @@ def draw_pages(chooser: random.Random, number: int, texts: int) -> list[Page]:
         url = f"{chooser.choice(['http', 'https'])}://h{number}/{n}" + chooser.choice(["", "/x"])
         date = chooser.choice([None, NEWS, NEWS + timedelta(days=chooser.randrange(9))])
         fields = {"score": chooser.choice([None, 1, 2.5, -3])}
-        pages.append(Page(variant, Claims(url, chooser.random() < 0.4, 0, date, fields)))
+        pages.append(Page(variant, CriteriaValues(url, chooser.random() < 0.4, 0, date, fields)))
     return pages

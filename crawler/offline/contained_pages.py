@@ -18,7 +18,7 @@ from ..dedup.sketches.odd import OddSketch
 from ..dedup.store.layout import NO_KEY
 from ..dedup.store.records import PageRecord
 from .columns import read_odd
-from .copies import shown_url
+from .spark_queries import shown_url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,7 +28,7 @@ _ENTRIES: Final = "key long, text long, is_asked boolean, is_stored boolean"
 _SHARES: Final = "position long, container long, share double"
 
 
-def contained_pages(
+def find_contained(
     texts: DataFrame, pages: DataFrame, dropped: DataFrame, *, least: float, odd_bytes: int
 ) -> DataFrame:
     """The kept texts that a longer one contains to at least the share `least`, with that one.

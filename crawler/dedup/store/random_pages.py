@@ -6,7 +6,7 @@ import random
 from collections.abc import AsyncIterator, Sequence
 
 from ..sketches.odd import OddSketch
-from .index_reader import Reader
+from .index_reader import IndexReader
 from .layout import MORE, PAGES_IN_BLOCK, entries_in, size_of
 from .records import read_blocks
 
@@ -15,7 +15,7 @@ _BUCKETS = 8
 
 
 async def drawn_pages(
-    store: Reader, shards: Sequence[int], draws: random.Random
+    store: IndexReader, shards: Sequence[int], draws: random.Random
 ) -> AsyncIterator[list[tuple[int, int]]]:
     """All pages of some shards in random order, as (shard, local number), some hundreds at a time.
 
@@ -38,7 +38,7 @@ async def drawn_pages(
         yield found
 
 
-async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[OddSketch]:
+async def sample_sketches(store: IndexReader, count: int, *, odd_bytes: int) -> list[OddSketch]:
     """The odd sketches of up to `count` kept pages, the same ones while the index does not change.
 
     Pages too short for a sketch are skipped.
