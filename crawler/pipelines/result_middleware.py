@@ -81,7 +81,7 @@ class ResultMiddleware:
     ) -> None:
         """Note that the callback of a response has failed."""
         if self._sparing is not None:
-            self._sparing.end(response)
+            self._sparing.end_callback(response)
 
 
 class _Turn:
@@ -91,7 +91,7 @@ class _Turn:
         self._items = ItemsOfResponse(crawler, response)
         self._sparing = sparing
         self._response = response
-        self.visit = Visit() if sparing is None else sparing.visit(response)
+        self.visit = Visit() if sparing is None else sparing.find_visit(response)
         self._held: list[Request] = []
 
     def take(self, found: Any) -> Iterable[Any]:
@@ -101,7 +101,7 @@ class _Turn:
         self._items.note_request(found)
         if self._sparing is None:
             return (found,)
-        passed = self._sparing.meet(found, self._response, self.visit)
+        passed = self._sparing.screen_request(found, self._response, self.visit)
         if passed is not None:
             self._held.append(passed)
         return self.hand_over() if len(self._held) >= _MOST_HELD else ()
@@ -131,4 +131,4 @@ class _Turn:
         """Note that the callback has ended, whatever came of it."""
         self._items.end()
         if self._sparing is not None:
-            self._sparing.end(self._response)
+            self._sparing.end_callback(self._response)

@@ -77,11 +77,11 @@ def test_links_of_a_page_to_itself_are_a_choice() -> None:
         "tea?sid=8f14e45fceea167a",
         "tea?sid=3c59dc048e885024",
     ):
-        sparing.meet(Request(f"http://host/{path}"), response, visit)
+        sparing.screen_request(Request(f"http://host/{path}"), response, visit)
     course = sparing._sites.course_of(("host", ""))
     assert course.rules.choices == set()
     for path in "tea?view=a&sid=8f14e45fceea1670", "tea?view=b&sid=8f14e45fceea167b":
-        sparing.meet(Request(f"http://host/{path}"), response, visit)
+        sparing.screen_request(Request(f"http://host/{path}"), response, visit)
     assert course.rules.choices == {"?view"}
 
 

@@ -34,7 +34,7 @@ class Order:
         crawler = get_crawler()
         crawler.spider, crawler.engine = Spider("own"), SimpleNamespace(crawl=self.queue)
         self.sparing = Sparing(crawler, DedupConfig())
-        self.sparing.watch()
+        self.sparing.connect_signals()
         send = crawler.signals.send_catch_log
         self.send = partial(send, spider=crawler.spider, dont_log=DontCloseSpider)
         self.number = itertools.count()
@@ -63,7 +63,7 @@ class Order:
 
     async def fetch(self, request: Request) -> None:
         try:
-            await self.sparing.admit(request)
+            await self.sparing.admit_request(request)
         except Spared:
             return
         self.answers.append(asyncio.get_running_loop().create_future())
@@ -71,17 +71,17 @@ class Order:
         self.fetched.append(request.url)
         response = HtmlResponse(request.url, request=request)
         self.sparing.note_response(request, response)
-        visit = self.sparing.visit(response)
+        visit = self.sparing.find_visit(response)
         visit.expect()
         page, links = self.site(request.url.removeprefix(START))
         verdict = Verdict(Kind.UNIQUE, request.url, cluster=page + 1)
         self.sparing.note_verdict(response, verdict, f"text {page} " * 100)
         self.send(signals.item_scraped, item={}, response=response)
         for link in links:
-            met = self.sparing.meet(Request(urljoin(START, link)), response, visit)
+            met = self.sparing.screen_request(Request(urljoin(START, link)), response, visit)
             if met is not None:
                 self.queue(met)
-        self.sparing.end(response)
+        self.sparing.end_callback(response)
 
 
 @pytest.mark.parametrize("link", ENDLESS.values(), ids=ENDLESS)

@@ -383,7 +383,7 @@ def test_of_possible_copies_those_with_rare_values_come_first() -> None:
 
     def meet(page: str, sort: int) -> int:
         request = Request(f"http://host/{page}?sort={sort}")
-        met = sparing.meet(request, response, Visit())
+        met = sparing.screen_request(request, response, Visit())
         assert met is not None
         return met.priority
 
@@ -573,18 +573,18 @@ class Made:
 
     def answer(self, request: Request, page: int) -> None:
         response = HtmlResponse(request.url, request=request)
-        visit = self.sparing.visit(response)
+        visit = self.sparing.find_visit(response)
         visit.expect()
         visit.cluster = visit.text = page
         visit.item_ended()
-        self.sparing.end(response)
+        self.sparing.end_callback(response)
 
     async def spares(self, request: Request) -> bool:
         """Whether a request is spared that a page leads to."""
-        if self.sparing.meet(request, HtmlResponse("http://host/"), Visit()) is None:
+        if self.sparing.screen_request(request, HtmlResponse("http://host/"), Visit()) is None:
             return True
         try:
-            await self.sparing.admit(request)
+            await self.sparing.admit_request(request)
         except Spared:
             return True
         return False
@@ -611,7 +611,7 @@ async def test_what_is_made_after_all_is_not_counted_as_spared() -> None:
     url, stats = "http://host/7?sort=b", made.spider.crawler.stats
     assert await made.spares(Request(url))
     assert stats.get_value("dedup/spared") == 1
-    await made.sparing.admit(Request(url, meta={FOUND_ON: (1, False), CHECKS: True}))
+    await made.sparing.admit_request(Request(url, meta={FOUND_ON: (1, False), CHECKS: True}))
     assert stats.get_value("dedup/spared") == 0
 
 
@@ -621,10 +621,10 @@ async def test_a_check_is_made_again_if_it_fails() -> None:
     made.answer(Request("http://host/7?sort=a"), 7)
     meta = {FOUND_ON: (1, False), CHECKS: True}
     check = Request("http://host/7?sort=b", meta=meta)
-    await made.sparing.admit(check)
+    await made.sparing.admit_request(check)
     again = get_retry_request(check, spider=made.spider, reason="503")
     assert again is not None
-    await made.sparing.admit(again)
+    await made.sparing.admit_request(again)
     assert await made.spares(Request("http://host/7?sort=b", meta=meta))
 
 
@@ -661,7 +661,7 @@ async def test_requests_that_a_fingerprinter_tells_apart_spare_each_other_nothin
     made = Made(ask, REQUEST_FINGERPRINTER_CLASS=ByLanguage)
     plain = Request("http://host/7?sort=a")
     for request in ask("http://host/7?sort=a"), plain:
-        await made.sparing.admit(request)
+        await made.sparing.admit_request(request)
         request.headers.setdefault("Accept-Language", "de")
         made.answer(request, 7)
     assert await made.spares(ask("http://host/7?sort=b", meta=plain.meta))

@@ -30,7 +30,7 @@ class RequestMiddleware:
 
     async def process_request(self, request: Request, spider: Any = None) -> None:
         """Let a request wait for its turn, or raise :class:`Spared`."""
-        await self._sparing.admit(request)
+        await self._sparing.admit_request(request)
 
     def process_response(
         self, request: Request, response: Response, spider: Any = None
@@ -41,4 +41,4 @@ class RequestMiddleware:
 
     def process_exception(self, request: Request, exception: Exception, spider: Any = None) -> None:
         """Note that a request has failed."""
-        self._sparing.land(request)
+        self._sparing.end_request(request)

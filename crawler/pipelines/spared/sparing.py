@@ -55,7 +55,7 @@ class _Failures:
         self._is_told = False
 
     @contextmanager
-    def passing(self, what: Request | Response) -> Iterator[None]:
+    def log_failure(self, what: Request | Response) -> Iterator[None]:
         try:
             yield
         except Spared:
@@ -69,9 +69,9 @@ class _Failures:
 class Sparing:
     """Judges the requests of a crawl.
 
-    Requests that a spider yields pass :meth:`meet`, which puts off possible copies. Before its
-    download each passes :meth:`admit`, which spares it, lets it wait for similar ones under way, or
-    lets it through. :meth:`note_verdict` says what its page was.
+    Requests that a spider yields pass :meth:`screen_request`, which puts off possible copies.
+    Before its download each passes :meth:`admit_request`, which spares it, lets it wait for similar
+    ones under way, or lets it through. :meth:`note_verdict` says what its page was.
     """
 
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
@@ -93,18 +93,18 @@ class Sparing:
             if not config.enabled or not _is_on(config, crawler) or not is_asyncio_available():
                 return None
             _of[crawler] = sparing = cls(crawler, config)
-            sparing.watch()
+            sparing.connect_signals()
         return _of[crawler]  # type: ignore[return-value]
 
-    def watch(self) -> None:
+    def connect_signals(self) -> None:
         """Follow what becomes of requests and items."""
         connect = self._crawler.signals.connect
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
-            connect(self._item_ended, signal=signal)
-        connect(self._replaced, signal=signals.request_scheduled)
-        connect(self._opened, signal=signals.spider_opened)
-        connect(self._idle, signal=signals.spider_idle)
-        connect(self._closed, signal=signals.spider_closed)
+            connect(self._note_item_ended, signal=signal)
+        connect(self._note_replaced, signal=signals.request_scheduled)
+        connect(self._go_on, signal=signals.spider_opened)
+        connect(self._check_rules, signal=signals.spider_idle)
+        connect(self._end_crawl, signal=signals.spider_closed)
 
     def open(self, index: DuplicateIndex) -> None:
         """Share what is known through *index*."""
@@ -116,14 +116,14 @@ class Sparing:
 
     # What the spider yields
 
-    def visit(self, response: Response) -> Visit:
+    def find_visit(self, response: Response) -> Visit:
         """What has come of a response so far."""
         visit = self._visits.get(response)
         if visit is None:
             visit = self._visits[response] = Visit()
         return visit
 
-    def meet(self, request: Request, response: Response, visit: Visit) -> Request | None:
+    def screen_request(self, request: Request, response: Response, visit: Visit) -> Request | None:
         """Note a request that a response led to, and put it off if it may lead to a copy.
 
         Returns None if it is spared.
@@ -133,11 +133,11 @@ class Sparing:
         request.meta[WANTED] = request.url
         if not _gets_page(request) or request.dont_filter:
             return request
-        with self._failures.passing(request):
-            return self._meet(request, response, visit)
+        with self._failures.log_failure(request):
+            return self._screen(request, response, visit)
         return request
 
-    def _meet(self, request: Request, response: Response, visit: Visit) -> Request | None:
+    def _screen(self, request: Request, response: Response, visit: Visit) -> Request | None:
         parts = split_url(request.url)
         if parts is None:
             return request
@@ -163,21 +163,21 @@ class Sparing:
             request.priority += _LATER - familiarity
         return request
 
-    def end(self, response: Response) -> None:
+    def end_callback(self, response: Response) -> None:
         """Note that the callback of a response has ended."""
-        visit = self.visit(response)
+        visit = self.find_visit(response)
         visit.ended = True
-        with self._failures.passing(response):
+        with self._failures.log_failure(response):
             self._look_at(response, visit)
 
     # What is downloaded
 
-    async def admit(self, request: Request) -> None:
+    async def admit_request(self, request: Request) -> None:
         """Let a request through when its turn comes, or raise :class:`Spared`.
 
         A request to a service that fetches the page has had its turn as a request for the page.
         """
-        with self._failures.passing(request):
+        with self._failures.log_failure(request):
             if request.meta.setdefault(WANTED, request.url) == request.url:
                 await self._admit(request)
 
@@ -210,13 +210,13 @@ class Sparing:
         """Note what was downloaded."""
         self.tally.note_latency(request)
         if response.status != 200:
-            self.land(request)
+            self.end_request(request)
 
-    def land(self, request: Request) -> None:
+    def end_request(self, request: Request) -> None:
         """Note that a request is not under way any more; those that wait are judged again."""
         url = wanted_url(request)
         self._spared.take_made(url)
-        with self._failures.passing(request):
+        with self._failures.log_failure(request):
             self._sites.course_of(self._keys.find_key(request)).note_landed(url)
         self._turns.begin()
 
@@ -225,16 +225,16 @@ class Sparing:
     def note_verdict(self, response: Response, verdict: Verdict, text: str) -> None:
         """Note the verdict on the page of a response; `text` is its whole text with the title."""
         if verdict.kind is not Kind.UNCHECKED:
-            visit = self.visit(response)
+            visit = self.find_visit(response)
             visit.text, visit.outline = hash_text(text), hash_outline(text, response.url)
             visit.whole = text
             is_short = verdict.standing is Kind.SHORT or verdict.cluster is None
             visit.cluster = visit.text if is_short else verdict.cluster
 
-    def _item_ended(self, response: Response | None) -> None:
+    def _note_item_ended(self, response: Response | None) -> None:
         if response is not None and (visit := self._visits.get(response)) is not None:
             visit.item_ended()
-            with self._failures.passing(response):
+            with self._failures.log_failure(response):
                 self._look_at(response, visit)
 
     def _look_at(self, response: Response, visit: Visit) -> None:
@@ -248,29 +248,29 @@ class Sparing:
             self._sites.note_page(SeenPage(key, response.url, found_on, visit))
             if visit.asks_for:
                 self._spared.fetch_again(request, visit.asks_for)
-        self.land(request)
+        self.end_request(request)
 
     def make_left(self, url: str) -> bool:
         """Make the request for a URL after all; returns whether it is made, once for each."""
         self._spared.make(self._sites.take_left(url), checks=True)
         return self._spared.take_made(url)
 
-    def _replaced(self, request: Request) -> None:
+    def _note_replaced(self, request: Request) -> None:
         """Note that a redirect has led to a request, or a middleware turned one into it."""
         url = wanted_url(request)
         is_redirected = request.meta.get("redirect_urls", ())[-1:] == [url]  # maybe to itself
         if is_redirected or url != request.url:
-            self.land(request)  # it is queued anew, and a crawl that ends does not make it
+            self.end_request(request)  # it is queued anew, and a crawl that ends does not make it
         if is_redirected:
             request.meta[WANTED] = request.url
 
     # The beginning and the end
 
-    def _opened(self) -> None:
+    def _go_on(self) -> None:
         assert self._crawler.spider is not None
         self._sites.go_on(self._paused, self._crawler.spider)
 
-    def _idle(self) -> None:
+    def _check_rules(self) -> None:
         """Before the spider closes, check whether rules still hold.
 
         Requests that a revoked rule has spared are made.
@@ -281,7 +281,7 @@ class Sparing:
             self._spared.make(checks, checks=True)
             raise DontCloseSpider
 
-    def _closed(self, reason: str) -> None:
+    def _end_crawl(self, reason: str) -> None:
         _of.pop(self._crawler, None)  # left requests refer to the spider
         if reason != "finished" and self._crawler.spider is not None:
             self._sites.pause(self._paused, self._crawler.spider)
