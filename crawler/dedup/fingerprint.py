@@ -14,7 +14,7 @@ from .scopes import make_mask, mask_bytes, mask_keys, mask_shingles
 from .sketches import Method, Sketcher, TwoStage
 from .sketches.anchors import SIZE, are_anchors, find_anchors, mask_anchors
 from .sketches.hashing import sorted_unique
-from .sketches.lsh import TABLE_KEY_BITS
+from .sketches.lsh import TABLE_KEY_MASK
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
 from .sketches.shingles import Shingler
 from .text.normaliser import Normaliser, single_spaced
@@ -34,7 +34,7 @@ EXACT_BYTES = 12
 NO_OWN = bytes(4)  # `own` of a page whose own content is unknown
 _KEY_BYTES = 4
 _MOST_OWN = 255  # the largest count in a byte of `own`
-_KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
+_KEY_MASK = np.uint32(TABLE_KEY_MASK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ class Kind(StrEnum):
     UNCHECKED = "unchecked"  # the index gave no answer, or the item has no page: kept
 
 
+COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
+
+
 class Share(NamedTuple):
     """A page that contains another or is contained in it.
 

@@ -20,7 +20,7 @@ from ..dedup.identity import resolved
 from ..dedup.ranks import read_date
 from ..dedup.scopes import scope_of
 from ..dedup.store.server.connect import server_name
-from ..dedup.verdict import Kind, Verdict
+from ..dedup.verdict import COPIES, Kind, Verdict
 from ..project import project_config
 from ..scrapy_versions import adapt_pipeline, is_asyncio_available
 from ..start_errors import speak_plainly
@@ -255,7 +255,7 @@ class DuplicatePipeline:
         """Whether an item of a copy says what neither its response nor a kept item does."""
         if not page.of_response or self.config.page != "auto":
             return False
-        if verdict.standing not in (Kind.EXACT, Kind.NEAR):
+        if verdict.standing not in COPIES:
             self._own_texts.note_kept(item, origin.response)
             return False
         return self._own_texts.is_other(item, found, origin.response)

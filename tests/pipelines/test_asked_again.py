@@ -19,8 +19,8 @@ from scrapy.exporters import JsonLinesItemExporter
 from twisted.python.failure import Failure
 
 from crawler.dedup import DuplicateIndex, Kind, ServerError, Verdict
+from crawler.dedup.candidates import LEARNT
 from crawler.pipelines.crawl import course, doubtful, later, memory
-from crawler.pipelines.crawl.again import ENOUGH
 from crawler.pipelines.crawl.asked_pages import AskedPages
 from crawler.pipelines.reporting import LEFT_OUT
 from tests.pipelines.crawls import Feed, Kept, crawl, prose
@@ -206,7 +206,7 @@ async def crawl_preferred(
     web: Web, run: Any, copies: dict[str, list[str]]
 ) -> tuple[Feed, dict[str, Any]]:
     """Of copies, among enough other pages, that with the shortest URL is kept."""
-    others = {f"/{n}": prose(100 + n) for n in range(ENOUGH)}
+    others = {f"/{n}": prose(100 + n) for n in range(LEARNT)}
     texts = others | {path: " ".join(words) for path, words in copies.items()}
     web.page("/", *texts, text=HOST)
     for path, text in texts.items():

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred, and print what that changed."""
-    from ...dedup.verdict import Kind
+    from ...dedup.verdict import COPIES
     from ...extractor import load_extractor
     from ..documents import read_page, web_url
 
@@ -93,7 +93,7 @@ def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
             "copied": before.duplicate_of,
         }
         facts |= {"replaces": None, "cluster_before": before.cluster, "cluster": before.cluster}
-        if before.kind not in (Kind.EXACT, Kind.NEAR) and before.gone is None:
+        if before.kind not in COPIES and before.gone is None:
             return facts  # it stands there already
         if options.text is not None or options.fetch:
             source = web_url(options.url) if options.text is None else options.text

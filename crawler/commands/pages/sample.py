@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the pages drawn."""
     from ...dedup.errors import InputError
     from ...dedup.inspection import sample_decisions
-    from ...dedup.store.records import COPIES
+    from ...dedup.verdict import COPIES
 
     if options.similarity and options.kind not in COPIES:
         raise InputError(f"--similarity is that of copies: {options.kind} pages have none")

@@ -10,7 +10,8 @@ from ..identity import fetched_url, identity
 from ..ranks import LONGEST_RANK
 from ..sketches.anchors import are_stored
 from ..store.layout import KINDS, NO_KEY
-from ..store.records import COPIES, STANDING, PageRecord
+from ..store.records import STANDING, PageRecord
+from ..verdict import COPIES
 
 _LONGEST_URL: Final = 4096
 _MOST_KEYS: Final = 224

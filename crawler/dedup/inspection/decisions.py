@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis.tuning import found_share
 from ..identity import host as host_of
-from ..store.records import COPIES
-from ..verdict import plain
+from ..verdict import COPIES, plain
 from .cluster_records import IndexCluster, read_stories
 from .read_records import all_records, records_of, to_record
 

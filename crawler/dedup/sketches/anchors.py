@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .lsh import TABLE_KEY_BITS
+from .lsh import TABLE_KEY_MASK
 
 if TYPE_CHECKING:
     from .hashing import ShingleArray
@@ -40,7 +40,6 @@ _MOST_STORED: Final = 64
 _LONGEST: Final = 0xFFFF  # the largest reach in two bytes
 _PACKED: Final = struct.Struct(">I4sH")
 _STORED: Final = struct.Struct(">I4s")
-_KEY_MASK: Final = (1 << TABLE_KEY_BITS) - 1
 _OFFSETS: Final = np.array((-72, -52, -34, -16, 16, 34, 52, 72))
 _TRIALS: Final = 6  # independent trials that an anchor with its checks counts for
 _CHECK_SHIFT: Final = np.uint64(40)  # to bits that are neither in keys nor small in anchors
@@ -100,7 +99,7 @@ def find_anchors(hashes: ShingleArray) -> bytes:
     found: dict[int, list[tuple[bytes, int]]] = {}
     for place, check, reach in zip(places, checks, reaches, strict=True):
         if reach >= window:
-            found.setdefault(int(hashes[place]) & _KEY_MASK, []).append((check, reach))
+            found.setdefault(int(hashes[place]) & TABLE_KEY_MASK, []).append((check, reach))
     packed = [
         _PACKED.pack(key, *one)
         for key, some in found.items()
@@ -156,13 +155,13 @@ def are_stored(stored: bytes) -> bool:
 def _are_keys(keys: list[int]) -> bool:
     """Whether these are valid table keys, with equal ones next to each other."""
     different = sum(1 for _ in groupby(keys))
-    return different == len(set(keys)) and max(keys, default=0) <= _KEY_MASK
+    return different == len(set(keys)) and max(keys, default=0) <= TABLE_KEY_MASK
 
 
 def mask_anchors(packed: bytes, mask: int) -> bytes:
     """Packed anchors with their keys XORed with `mask`."""
     return b"".join(
-        _PACKED.pack(one.key ^ (mask & _KEY_MASK), one.checks, one.reach)
+        _PACKED.pack(one.key ^ (mask & TABLE_KEY_MASK), one.checks, one.reach)
         for one in read_anchors(packed)
     )
 

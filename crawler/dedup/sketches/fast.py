@@ -10,6 +10,7 @@ import numpy as np
 
 from . import hashing
 from .draw import draw_multipliers
+from .hashing import SPREAD
 from .method import BandedMethod, SketchArray
 
 if hashing.COMPILED:
@@ -32,7 +33,6 @@ _MOST_ROUNDS: Final = 255
 _THROWN_AT_EACH: Final = 2
 # Shingles of one text worked on at a time.
 _PIECE: Final = 1 << 18
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class FastSimilaritySketch(BandedMethod):
@@ -97,7 +97,7 @@ class FastSimilaritySketch(BandedMethod):
                 shingles, first_bin, text = shingles[needed], first_bin[needed], text[needed]
         if shingles.size and drawn == bins:
             self._fill_bins(shingles, text, least)
-        values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
+        values = (((least & _ORDER) * SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
 
     def _throw_shingles(

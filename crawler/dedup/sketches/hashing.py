@@ -40,6 +40,7 @@ _JOIN: Final = tuple(
         0xCBBB9D5DC1059ED8, 0x629A292A367CD507, 0x9159015A3070DD17, 0x152FECD8F70E5939,
     )
 )  # fmt: skip
+SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 _32: Final = np.uint64(32)
 _29: Final = np.uint64(29)
 

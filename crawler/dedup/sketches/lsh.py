@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KEY_BITS: Final = 32
 TABLE_KEY_BITS: Final = 27  # bits of a key that the tables of an index use, see lua/layout.lua
+TABLE_KEY_MASK: Final = (1 << TABLE_KEY_BITS) - 1
 # More tables cost more memory than a low threshold is worth.
 MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .draw import draw_multipliers, draw_numbers
+from .hashing import SPREAD
 from .method import BandedMethod, SketchArray
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _32: Final = np.uint64(32)
 _EMPTY: Final = np.uint64(2**64 - 1)
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 # Hashes held at once, so that a long text does not need shingles x permutations of memory.
 _HELD: Final = 1 << 20
 
@@ -50,7 +50,7 @@ class MinwisePermutations(BandedMethod):
         for start in range(0, shingles.size, held):
             permuted = shingles[start : start + held, None] * self._factors + self._terms
             np.minimum(least, permuted.min(axis=0), out=least)
-        return ((least * _SPREAD) >> _32).astype(np.uint32)
+        return ((least * SPREAD) >> _32).astype(np.uint32)
 
 
 class OnePermutation(BandedMethod):
@@ -90,14 +90,14 @@ class OnePermutation(BandedMethod):
         dice = self._lenders[borrower % bins]
         begin = borrower - borrower % bins
         while borrower.size:
-            dice *= _SPREAD
+            dice *= SPREAD
             dice ^= dice >> _32
             lender = begin + _bin_of(dice, bins)
             lends = filled[lender]
             if lends.any():
                 least[borrower[lends]] = least[lender[lends]]
                 borrower, begin, dice = (one[~lends] for one in (borrower, begin, dice))
-        values = ((least * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
+        values = ((least * SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
 
 

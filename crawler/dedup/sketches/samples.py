@@ -8,7 +8,7 @@ import numpy as np
 
 from .draw import draw_multipliers
 from .hashing import sorted_unique
-from .lsh import TABLE_KEY_BITS
+from .lsh import TABLE_KEY_BITS, TABLE_KEY_MASK
 from .method import Method, SketchArray
 from .similarity import Estimate, Interval, jaccard
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .hashing import ShingleArray
 
 _32: Final = np.uint64(32)
-_KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)
+_KEY: Final = np.uint64(TABLE_KEY_MASK)
 FEWEST: Final = 8  # values of a sample that a comparison needs, as in similarity.lua
 
 

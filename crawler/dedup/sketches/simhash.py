@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .draw import draw_multipliers
-from .hashing import sorted_unique
+from .hashing import SPREAD, sorted_unique
 from .method import Method, SketchArray
 from .similarity import Estimate, Interval
 from .supershingles import Supershingles
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _WORD_BITS: Final = 64
 _32: Final = np.uint64(32)
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 # Shingles whose bits are unpacked at once.
 _HELD: Final = 1 << 16
 # The most values in a supershingle of two-stage: six of them have as many values as a sketch may.
@@ -109,7 +108,7 @@ class Simhash(Method):
             return np.empty(0, np.uint32)
         hashed = ((sketch & self._masks) * self._key_factors).sum(axis=1, dtype=np.uint64)
         hashed ^= hashed >> _32  # otherwise the highest bits would only affect the highest bits
-        return np.asarray((hashed * _SPREAD) >> _32, np.uint32)
+        return np.asarray((hashed * SPREAD) >> _32, np.uint32)
 
     def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval

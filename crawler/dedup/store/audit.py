@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 import xxhash
 
+from ..verdict import COPIES
 from .base import Store
 from .keys import FIXED
 from .layout import MORE, PAGES_IN_BLOCK, Entry, entries_in, place_of, size_of
-from .records import COPIES, parse_record, split_block
+from .records import parse_record, split_block
 
 # Endings of the names of an index's keys: family and number of a bucket or block, or a fixed name.
 _OWN = re.compile(r"(?:(page|url|exact|band[0-9]*|anchor):(0|[1-9][0-9]*)|" + "|".join(FIXED) + ")")

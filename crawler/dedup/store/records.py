@@ -12,6 +12,7 @@ from ..fingerprint import NO_OWN, Fingerprint
 from ..sketches.anchors import STORED_BYTES
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
+from ..verdict import COPIES
 from .index_reader import IndexReader
 from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks, unpack_fetched
 
@@ -28,7 +29,6 @@ _HAS_FETCHED: Final = 0x8000
 _BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
 
-COPIES: Final = frozenset(("exact", "near"))
 STANDING: Final = ("unique", "short", *COPIES)
 
 _BLOCKS: Final = 64  # read in one exchange

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 
+from ...dedup.candidates import LEARNT
 from ...dedup.errors import DedupError
 from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ENOUGH: Final = 8  # texts from which a host's template is known well
 _FEW: Final = 16  # dropped pages from which the index may be asked before the spider is idle
 _SPARE: Final = 3  # pages that wait for the result of another page with the same text
 
@@ -248,7 +248,7 @@ class AskAgain:
             return False
         if page.is_early and not self.asked.was_final(known):
             template = await self._template(known)
-            if template is not None and template.learnt >= ENOUGH:
+            if template is not None and template.learnt >= LEARNT:
                 return True
         return original.state == "unconfirmed" and self.dropped.is_visited(original.url)
 

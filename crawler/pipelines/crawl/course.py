@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
+from ...dedup.candidates import LEARNT
 from ...dedup.errors import DedupError, ServerError
 from ...dedup.identity import host
-from ...dedup.verdict import Kind, Verdict
+from ...dedup.verdict import COPIES, Kind, Verdict
 from ..dropping import ContainedPage, drop_reason
-from .again import ENOUGH, AskAgain
+from .again import AskAgain
 from .job import Job
 from .later import LaterPipelines
 from .memory import Dropped, LatestCopies, ReplaceablePages, hash_text
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
 _SAME_TEXT: Final = frozenset({Kind.UNCHANGED, Kind.REPEATED})
 _MOST_REPLACEABLE: Final = 1000  # kept pages that are remembered with their requests
 _MOST_COPIES: Final = 1000  # dropped copies that are remembered although their originals were seen
@@ -118,7 +118,7 @@ class Course:
         """Note the decision about a page's text, which is in `main` if the pipeline found it."""
         self._has_news = True
         identity, hashed = self._config.identity, hash_text(text)
-        known, is_copy = identity(verdict.url), verdict.standing in _COPIES
+        known, is_copy = identity(verdict.url), verdict.standing in COPIES
         original = identity(verdict.duplicate_of) if verdict.duplicate_of is not None else None
         self.again.asked.note_decision(known, hashed, original if is_copy and original else known)
         if verdict.kind not in _SAME_TEXT and self.again.dropped.has_seen(known):
@@ -146,7 +146,7 @@ class Course:
         is_early = False
         if main is not None:
             one_host = host(original) == host(known)
-            is_early = one_host and verdict.standing is Kind.NEAR and main.learnt < ENOUGH
+            is_early = one_host and verdict.standing is Kind.NEAR and main.learnt < LEARNT
             if not is_early:
                 self.again.doubt_copy(known, request, main, one_host=one_host)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
@@ -202,7 +202,7 @@ class Course:
         request, hashed = found
         self._remember_copies(loser, but=hashed)
         one_host = host(loser) == host(known)
-        is_early = main is not None and one_host and main.learnt < ENOUGH
+        is_early = main is not None and one_host and main.learnt < LEARNT
         if main is not None and not is_early:
             # The page that replaces it has the same note, if it is one.
             self.again.doubt_copy(loser, request, main, one_host=one_host)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 from itemadapter import ItemAdapter
 from scrapy import signals
 
-from ...dedup.verdict import Kind, Verdict
+from ...dedup.verdict import COPIES, Kind, Verdict
 from ...latest import Latest
 from .carried import Siblings, drop_injected, note_given
 
@@ -59,7 +59,7 @@ class Origin(NamedTuple):
         it is dropped as a copy, both are. `page` is DEDUP_PAGE.
         """
         is_shared = is_other or (self.url is not None and self.url.is_shared)
-        is_kept = verdict.standing not in (Kind.EXACT, Kind.NEAR)
+        is_kept = verdict.standing not in COPIES
         return verdict.kind is Kind.REPEATED and is_kept and is_shared and page != "item"
 
 

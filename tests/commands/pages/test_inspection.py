@@ -15,7 +15,8 @@ from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.dedup.sketches.similarity import jaccard
 from crawler.dedup.store.messages import KINDS
-from crawler.dedup.store.records import COPIES, parse_record, read_pages, read_records
+from crawler.dedup.store.records import parse_record, read_pages, read_records
+from crawler.dedup.verdict import COPIES
 from tests.support.texts import article, changed, text
 
 LONG = "http://a.example/" + "long/" * 40

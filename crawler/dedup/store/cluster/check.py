@@ -12,8 +12,8 @@ from ...candidates import LEARNT, SLACK, is_distinct
 from ...errors import ServerError
 from ...fingerprint import NO_OWN, Fingerprint
 from ...identity import host
+from ...verdict import COPIES
 from ..messages import ANSWER_BYTES, Answer
-from ..records import COPIES
 from .attempts import MAX_IN_VAIN, AskedPage, Attempt, BegunCheck
 from .pages import Resemblance, View, compare_page
 from .settle import SpreadSettlement

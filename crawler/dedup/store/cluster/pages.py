@@ -11,12 +11,11 @@ import xxhash
 
 from ...candidates import Evidence, Rule
 from ...fingerprint import Fingerprint
-from ...sketches.lsh import TABLE_KEY_BITS
+from ...sketches.lsh import TABLE_KEY_MASK
 from ...sketches.odd import OddSketch
 from ..messages import ANSWER_BYTES
 from .claims import Place
 
-_KEY_MASK = (1 << TABLE_KEY_BITS) - 1
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 _VIEW = struct.Struct(">cI8sI12sBH4sBI4sBHH")  # as in lua/look.lua
 
@@ -40,13 +39,13 @@ class Spread:
         """
         if not words:
             return []
-        number = int.from_bytes(exact[:4]) & _KEY_MASK
+        number = int.from_bytes(exact[:4]) & TABLE_KEY_MASK
         found = [Place(int.from_bytes(exact[4:8]) % self.shards, b"e" + number.to_bytes(4))]
         for band in range(len(bands) // 4):
             # A shard has one table for all bands, so the band's number is part of the key.
             key, seed = bands[band * 4 : band * 4 + 4], 0 if self.one_table else band
             mixed = xxhash.xxh3_64_intdigest(key, seed=seed)
-            number = mixed & _KEY_MASK
+            number = mixed & TABLE_KEY_MASK
             found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
         return list(dict.fromkeys(found))  # two keys may happen to have one place
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from ...candidates import BY_KEYS, Evidence
 from ...tasks import gather_all
+from ...verdict import COPIES
 from ..messages import ANSWER_BYTES, Answer, unpack_answer
-from ..records import COPIES
 from .attempts import Attempt, BegunCheck
 from .begin import SpreadBeginning
 from .pages import Resemblance, View

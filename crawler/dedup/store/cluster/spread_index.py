@@ -17,6 +17,7 @@ from ...candidates import Rule
 from ...fingerprint import Fingerprint
 from ...sketches.anchors import anchor_keys
 from ...tasks import gather_all
+from ...verdict import COPIES
 from ..base import Store
 from ..layout import Entry
 from ..messages import (
@@ -33,7 +34,7 @@ from ..messages import (
 )
 from ..namespaces import slots_at_rest
 from ..parameters import Parameters
-from ..records import COPIES, Candidates, PageRecord
+from ..records import Candidates, PageRecord
 from ..scripts import load_script
 from ..server.faults import explain_faults
 from .attempts import AskedPage, Attempt
@@ -169,7 +170,7 @@ class SpreadIndex(SpreadOverlap, Store):
         if found is None:
             return None
         answer = self._read_answer(shard, found.answer)
-        if answer.standing in ("exact", "near"):
+        if answer.standing in COPIES:
             view = (await self._view_pages([answer.page]))[answer.page]
             stands = view.state == b"k"
             answer = answer._replace(duplicate_of=view.shown_url if stands else None)
