@@ -480,7 +480,7 @@ def test_a_start_that_has_no_end(project: Project, redis_url: str, by: str) -> N
 
 
 @pytest.mark.parametrize("reactor", [True, False])
-def test_addresses_gone_before_a_forced_stop(
+def test_urls_gone_before_a_forced_stop(
     project: Project, web: Web, start_server: Callable[..., Server], reactor: bool
 ) -> None:
     """Ctrl-C twice while the server hangs: what it was being told, and was to be, is told later."""

@@ -1,7 +1,7 @@
 """Pages made to hurt cost bounded work and never raise.
 
 Work is counted, not timed: elements and blocks that are looked at, and how deep; what is beyond
-goes through `untagged`, which only searches and copies.
+goes through `unparsed`, which only searches and copies.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def print_at(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_addresses_fold_and_numbers_and_dates_do_not(width: int, print_at: PrintAt) -> None:
+def test_urls_fold_and_numbers_and_dates_do_not(width: int, print_at: PrintAt) -> None:
     """In a narrow terminal an address takes some lines, and all else stands in one."""
     printed = print_at(width, COLUMNS, ROWS)
     lines = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]

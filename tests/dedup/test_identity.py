@@ -22,7 +22,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-def test_a_plain_address_is_canonical() -> None:
+def test_a_plain_url_is_canonical() -> None:
     """Of what is taken as it stands, nothing would be brought into another form."""
     draws = random.Random(5)
     plain = set()
@@ -56,18 +56,18 @@ def test_the_routes_of_an_application_are_pages(route: str) -> None:
 @pytest.mark.parametrize(
     "name", ["book#2", "C#", "/data/a#b.jsonl:7", "a?b=2&a=1", "urn:isbn:1#2", "C:\\b#1", "a b"]
 )
-def test_a_name_that_is_no_address_stays(name: str) -> None:
+def test_a_name_that_is_no_url_stays(name: str) -> None:
     """Chapters of a book are no places in one page, of which a load would keep the last alone."""
     assert identity(name, canonical=True) == name
 
 
 @pytest.mark.parametrize("url", ["file:///a#b", "HTTP://a/#b", " http://a/#b", "//a/b#c"])
-def test_addresses_of_other_forms_are_made_canonical(url: str) -> None:
+def test_urls_of_other_forms_are_made_canonical(url: str) -> None:
     """A file is a page, too, and the place in it is none."""
     assert identity(url, canonical=True) == canonicalize_url(url) != url
 
 
-def test_an_endless_address_is_a_name_as_it_stands() -> None:
+def test_an_endless_url_is_a_name_as_it_stands() -> None:
     """It is cut and hashed, without being brought into canonical form first."""
     short, long = ("http://a/?b=2&a=1" + "x" * count for count in (9, LONGEST_URL))
     assert identity(short, canonical=True).startswith("http://a/?a=1x")
@@ -78,14 +78,14 @@ def test_an_endless_address_is_a_name_as_it_stands() -> None:
 
 @pytest.mark.parametrize("canonical", [True, False])
 @pytest.mark.parametrize("middle", ["b=2&a=1" + "x" * 3000, "q=" + "%e4%bd%a0" * 500, "a\n" * 3000])
-def test_what_a_long_address_is_known_by_is_itself(middle: str, canonical: bool) -> None:
+def test_what_a_long_url_is_known_by_is_itself(middle: str, canonical: bool) -> None:
     """A list of clusters and the web pages show that form, and people ask for a page with it."""
     known = identity(f"http://a/?{middle}", canonical=canonical)
     assert len(known) == 2033
     assert identity(known, canonical=canonical) == known
 
 
-async def test_a_page_is_found_by_what_its_long_address_is_known_by(redis_url: str) -> None:
+async def test_a_page_is_found_by_what_its_long_url_is_known_by(redis_url: str) -> None:
     """It can be shown, and forgotten."""
     url = "http://a/?b=2&a=1" + "x" * 3000
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
@@ -98,7 +98,7 @@ async def test_a_page_is_found_by_what_its_long_address_is_known_by(redis_url: s
         assert await index.show(url) is None
 
 
-def test_an_endless_address_is_no_link() -> None:
+def test_an_endless_url_is_no_link() -> None:
     """Neither as the address that a page names as canonical nor in its text."""
     assert resolved("http://a/b", LONG) is None
     reader = PageReader(DedupConfig(), lambda name: None)

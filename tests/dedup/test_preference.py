@@ -87,7 +87,7 @@ async def test_a_copy_of_a_deposed_page_goes_over_to_the_new_one(index_url: str)
         assert (again.kind, again.duplicate_of) == (Kind.UNCHANGED, ORIGINAL)
 
 
-async def test_a_known_canonical_address_stands_in_the_verdict(index_url: str) -> None:
+async def test_a_known_canonical_url_stands_in_the_verdict(index_url: str) -> None:
     """A page that names another page of the index as canonical says so; an unknown one does not."""
     async with opened(index_url) as index:
         await index.check(ORIGINAL, FIRST, canonical=ORIGINAL)
@@ -95,7 +95,7 @@ async def test_a_known_canonical_address_stands_in_the_verdict(index_url: str) -
         assert (await index.check("http://x/", "", canonical="http://nowhere/")).canonical is None
 
 
-async def test_an_expired_canonical_address_is_not_known(
+async def test_an_expired_canonical_url_is_not_known(
     index_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether its memory was given back already or not."""

@@ -27,7 +27,7 @@ def test_outputs(played: Played, assert_as_shown: Callable[[Played], None]) -> N
     assert_as_shown(played)
 
 
-def test_a_page_that_moved_is_found_at_its_new_address_only(played: Played) -> None:
+def test_a_page_that_moved_is_found_at_its_new_url_only(played: Played) -> None:
     """The engine's index has the story once; the filter's says where it went."""
     index = Index.open(str(played.folder / "pages.index"))
     searcher = index.searcher()

@@ -518,7 +518,7 @@ async def keep_and_lose(bench) -> None:
     bench.pipeline.crawl.gone.note_response(Response(request.url, status=404), request)
 
 
-async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
+async def test_urls_gone_while_the_server_hangs(open_bench, start_server):
     """What cannot be reported waits, and the pages after it are kept for later as all others."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=1.2)
@@ -537,7 +537,7 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     assert bench.stats["dedup/gone"] == 1
 
 
-async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch):
+async def test_many_urls_gone_do_not_hold_up_pages(open_bench, monkeypatch):
     """While there is no answer a page asks once, and not for each; with it, for all before it."""
     bench = await open_bench(drop="")
     urls = [f"http://a/{number}" for number in range(100)]
@@ -560,7 +560,7 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
     assert (item["dedup"]["replaces"], len(bench.pipeline.crawl.gone.waiting)) == (urls[7], 0)
 
 
-async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_server):
+async def test_urls_gone_without_an_answer_to_the_end(open_bench, start_server):
     """What could not be reported when the crawl ends is reported by the next one at its start."""
     server = start_server()
     first = await open_bench(redis_url=server.url, timeout=0.3)
@@ -575,7 +575,7 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_an_address_that_was_there_again_before_its_report(
+async def test_an_url_that_was_there_again_before_its_report(
     open_bench, start_server, monkeypatch, is_closed
 ):
     """Seen alive by another crawl between its 404 and the report, which comes with the next page or
@@ -601,7 +601,7 @@ async def test_an_address_that_was_there_again_before_its_report(
     assert "replaces" not in item["dedup"]
 
 
-async def test_many_addresses_are_told_without_a_page(bench):
+async def test_many_urls_are_told_without_a_page(bench):
     """A crawl of an old list, where every address is gone, tells the index as it goes on."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
     for number in range(1000):
@@ -613,7 +613,7 @@ async def test_many_addresses_are_told_without_a_page(bench):
     assert len(bench.pipeline.crawl.gone.waiting) < 1000
 
 
-async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypatch):
+async def test_more_urls_gone_than_are_remembered_are_kept(bench, monkeypatch):
     """Those that find no room, as the server gives no answer, go to the spool, and only those."""
     monkeypatch.setattr(gone, "MOST_GONE", 200)
     moved = Response("http://a/old", status=301, headers={"Location": "/set-cookie"})
@@ -649,7 +649,7 @@ def redirected(gone, old: str, new: str) -> None:
     gone.note_response(Response(new), Request(new, meta={"redirect_urls": [old]}))
 
 
-async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(bench):
+async def test_a_page_that_is_known_by_the_url_before_redirects_is_not_gone(bench):
     """As of a list of addresses: what comes between the answer and its item takes no place."""
     old, new, copy = "http://a/old", "http://a/old/", "http://b/copy"
     await bench.process({"url": old, "text": ARTICLE})
@@ -741,14 +741,14 @@ async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
     assert "dedup/gone" not in bench.stats
 
 
-async def test_an_answer_out_of_the_http_cache_tells_of_no_address_that_it_is_gone(bench):
+async def test_an_answer_out_of_the_http_cache_tells_of_no_url_that_it_is_gone(bench):
     """The page may be there again for a long time."""
     cached = Response("http://a/back", status=404, flags=["cached"])
     bench.pipeline.crawl.gone.note_response(cached, Request(cached.url))
     assert not bench.pipeline.crawl.gone.waiting
 
 
-async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
+async def test_urls_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
     bench.pipeline.crawl.gone.waiting.append(("http://a/gone", int(time.time())))
@@ -764,7 +764,7 @@ async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     assert item["dedup"]["replaces"] == "http://a/gone"
 
 
-async def test_addresses_gone_at_the_same_time(bench, server):
+async def test_urls_gone_at_the_same_time(bench, server):
     """They are reported in one exchange, before the page that comes next is checked."""
     urls = [f"http://a/{number}" for number in range(20)]
     for number, url in enumerate(urls):
@@ -778,7 +778,7 @@ async def test_addresses_gone_at_the_same_time(bench, server):
     assert server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"] - before <= 3
 
 
-async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
+async def test_an_url_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2)
@@ -830,7 +830,7 @@ async def test_pages_of_another_index_are_told_once(open_bench, start_server, ca
     server.process.send_signal(signal.SIGCONT)
 
 
-async def test_addresses_gone_are_not_told_as_pages(open_bench, start_server, caplog, tmp_path):
+async def test_urls_gone_are_not_told_as_pages(open_bench, start_server, caplog, tmp_path):
     """What waits at a crawl's end, and for another index, are pages and addresses, each counted."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
@@ -911,7 +911,7 @@ async def test_an_index_that_was_replaced(open_bench, server, caplog, tmp_path):
 
 
 @pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
-async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
+async def test_an_url_that_leads_to_itself_is_not_gone(bench, old):
     """A redirect to another spelling of an address leaves its page in its place."""
     url = "http://a/%C3%A9"
     await bench.process({"url": url, "text": ARTICLE})

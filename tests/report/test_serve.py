@@ -297,9 +297,7 @@ def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path)
     assert "2 pages: one is kept, the other is a copy of it." in said
 
 
-def test_a_very_long_address_leaves_room(
-    browser: Browser, config: DedupConfig, tmp_path: Path
-) -> None:
+def test_a_very_long_url_leaves_room(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
     """It scrolls in its place in lists, where it filled several screens of a phone; on paper it is
     whole.
     """
@@ -557,7 +555,7 @@ def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
 
 
 @pytest.mark.parametrize("end", ["a\nb", "\x00", "%41+b c", "\U0001f989" * 1900])
-def test_buttons_of_a_page_with_a_strange_address(
+def test_buttons_of_a_page_with_a_strange_url(
     browser: Browser, config: DedupConfig, end: str
 ) -> None:
     """The decision is about the very address that the index has, whatever a browser makes of it."""

@@ -27,7 +27,7 @@ from crawler.spiders.arguments import ArgumentError, Arguments, host_of
         ("https://münchen.example/", ["https://xn--mnchen-3ya.example/"]),
     ],
 )
-def test_addresses_are_completed(text: str, urls: list[str]) -> None:
+def test_urls_are_completed(text: str, urls: list[str]) -> None:
     """One or several, with or without a scheme; a bare host means its encrypted site."""
     assert list(Arguments.parse_values({"url": text}).urls) == urls
 
@@ -74,7 +74,7 @@ def test_a_password_is_not_repeated() -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_an_address_or_an_error(text: str) -> None:
+def test_any_text_is_an_url_or_an_error(text: str) -> None:
     """Whatever is typed, it is an address with a host or the one error."""
     try:
         arguments = Arguments.parse_values({"url": text})

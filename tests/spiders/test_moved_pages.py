@@ -48,7 +48,7 @@ def test_links_that_were_met_before_cost_nothing() -> None:
     assert asked
 
 
-async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
+async def test_a_page_that_moved_for_good_is_kept_at_its_new_url(
     web: Web, crawl: Crawl, redis_url: str
 ) -> None:
     """The old address redirects: the text under the new one copies no page that is there."""

@@ -290,7 +290,7 @@ async def test_a_header_may_lead_on(web: Web, crawl: Crawl) -> None:
         '<base href="http://{host}:{port}/">',
     ],
 )
-async def test_a_page_that_leads_to_no_address_is_a_page(web: Web, crawl: Crawl, head: str) -> None:
+async def test_a_page_that_leads_to_no_url_is_a_page(web: Web, crawl: Crawl, head: str) -> None:
     """As browsers have it: what cannot be followed is passed over, links of the page are not."""
     web.page("/", "/next", head=head)
     web.page("/next")

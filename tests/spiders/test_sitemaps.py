@@ -210,7 +210,7 @@ async def test_sitemaps_without_end_come_to_one(
     assert told in caplog.text
 
 
-async def test_so_many_addresses_are_read_of_sitemaps(
+async def test_so_many_urls_are_read_of_sitemaps(
     web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Those beyond are left, and the log says so."""

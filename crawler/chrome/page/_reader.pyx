@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :mod:`.reader` does, over a tree of lxml and compiled: no object of Python's for each tag.
+"""The compiled form of :mod:`.reader`, over a tree of lxml: no Python object for each tag.
 
-Both find the same in a page, which a test compares; what is done and why stands there.
+A test compares both. The reasons for what is done stand in `reader.py` and `block_reader.py`.
 """
 
 from cpython.bytearray cimport PyByteArray_FromStringAndSize
@@ -109,11 +109,11 @@ cdef class Walk:
     cdef Py_ssize_t linked_from, reading_from, hidden_from
     cdef xmlNode* reading  # the element that has begun
     cdef xmlNode* hidden
-    cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
+    cdef bint apart, number  # whether what is hidden parts words, or is a number
     cdef int link_depth, pre
     cdef xmlNode* raised
     cdef Py_ssize_t raised_from
-    cdef xmlNode* icon  # that was read, and within which none is
+    cdef xmlNode* icon  # that was read; those within it are not
     cdef int icons  # of the block, so far
     cdef Column formulas  # open ones: node, sign before the next part, sign before those after it
     cdef bint is_note, leads_to_place  # whether a link is raised, and has a fragment

@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :meth:`.normaliser.Normaliser.encode` does by default, compiled: one character after another.
+"""The compiled form of :meth:`.normaliser.Normaliser.encode`, as far as settings are the defaults.
 
-Both write the same words, which a test compares; what they are and why stands there.
+It reads one character after another. A test compares the words of both; `normaliser.py` and
+`sign_words.py` explain them.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize

@@ -22,11 +22,11 @@ from ..s_curve import report_curve
 from ..survey import kept_pages
 from ..tables import host_rows, verdict_rows
 from ..texts import MOST_WORDS, side_by_side
-from .deciding import Deciding
 from .guard import Guard
 from .metrics import CONTENT_TYPE, Watched, open_metrics
-from .supposing import Supposing
+from .override_pages import OverridePages
 from .view import MOST_FOUND, View, part_of
+from .what_if_pages import WhatIfPages
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
     """The application behind its guard. `host` is where the server listens."""
     view = View(index, token)
-    site, deciding, supposing = Site(view), Deciding(view), Supposing(view)
+    index_pages, overrides, what_if = IndexPages(view), OverridePages(view), WhatIfPages(view)
     pages: list[tuple[str, str, Any]] = [
-        ("GET", "/", site.show_overview),
-        ("GET", "/decisions", site.list_decisions),
-        ("GET", "/clusters", site.list_clusters),
-        ("GET", "/cluster/{number}", site.show_cluster),
-        ("GET", "/search", site.search_pages),
-        ("GET", "/page", site.show_page),
-        ("GET", "/threshold", supposing.try_threshold),
-        ("GET", "/stories", supposing.list_stories),
-        ("POST", "/nearest", supposing.find_nearest),
-        ("POST", "/find", supposing.find_pages),
-        ("GET", "/overrides", deciding.list_overrides),
-        ("POST", "/override", deciding.keep_override),
-        ("POST", "/prefer", deciding.prefer_copy),
-        ("GET", "/metrics", site.show_metrics),
+        ("GET", "/", index_pages.show_overview),
+        ("GET", "/decisions", index_pages.list_decisions),
+        ("GET", "/clusters", index_pages.list_clusters),
+        ("GET", "/cluster/{number}", index_pages.show_cluster),
+        ("GET", "/search", index_pages.search_pages),
+        ("GET", "/page", index_pages.show_page),
+        ("GET", "/threshold", what_if.try_threshold),
+        ("GET", "/stories", what_if.list_stories),
+        ("POST", "/nearest", what_if.find_nearest),
+        ("POST", "/find", what_if.find_pages),
+        ("GET", "/overrides", overrides.list_overrides),
+        ("POST", "/override", overrides.keep_override),
+        ("POST", "/prefer", overrides.prefer_copy),
+        ("GET", "/metrics", index_pages.show_metrics),
     ]
     routes: list[BaseRoute] = [
         Route(path, view.check_current(page), methods=[method]) for method, path, page in pages
     ]
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
-    handlers: Any = {HTTPException: site.show_failure, DedupError: site.show_failure}
+    handlers: Any = {HTTPException: index_pages.show_failure, DedupError: index_pages.show_failure}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), token, host)
 
 
-class Site:
-    """The read-only pages."""
+class IndexPages:
+    """The pages that show the index as it is."""
 
     def __init__(self, view: View) -> None:
         self._view = view

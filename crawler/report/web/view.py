@@ -162,14 +162,14 @@ def part_of(request: Request, found: list[Any], **query: str) -> tuple[list[Any]
     number = min(max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1, last)
     start = (number - 1) * PAGE
 
-    def address(page: int) -> str | None:
+    def page_url(page: int) -> str | None:
         return "?" + urlencode({**query, "page": page}) if 1 <= page <= last else None
 
     pager = {
         "first": start + 1,
         "last": min(start + PAGE, len(found)),
         "total": len(found),
-        "before": address(number - 1),
-        "after": address(number + 1),
+        "before": page_url(number - 1),
+        "after": page_url(number + 1),
     }
     return found[start : start + PAGE], pager

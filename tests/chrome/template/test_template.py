@@ -58,7 +58,7 @@ def test_what_comes_back_is_chrome() -> None:
     assert "pu-erh of sort 3" in found.text
 
 
-def test_one_article_on_many_addresses_is_not_chrome() -> None:
+def test_one_article_on_many_urls_is_not_chrome() -> None:
     """A site whose pages are all copies teaches nothing."""
     template = SiteTemplate()
     learn(template, *[article("oolong")] * 50)

@@ -232,7 +232,7 @@ def test_moved_into_a_file(dedup: Callable[..., Any], story: None, tmp_path: Pat
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
 
 
-def test_addresses_that_are_in_no_map_are_counted(
+def test_urls_that_are_in_no_map_are_counted(
     dedup: Callable[..., Any], fill: Callable[..., str]
 ) -> None:
     """One is said of as one."""

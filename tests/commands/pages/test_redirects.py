@@ -125,7 +125,7 @@ def test_each_page_is_one_entry() -> None:
         assert made.left_out == len(LEFT_OUT) - 1
 
 
-def test_random_addresses() -> None:
+def test_random_urls() -> None:
     """No address made of what is special to servers escapes its entry."""
     chooser = random.Random(5)
     letters = "\"'\\;{}$ \n\r\t\0#~%|()[]*^?&<>`\u2028\u202eéa"

@@ -401,7 +401,7 @@ def test_standard_input(dedup, files, monkeypatch):
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
 
 
-def test_addresses(dedup, web):
+def test_urls(dedup, web):
     """An address is fetched with the project's user agent; its content type says what it is."""
     _, out, _ = dedup("shingles", f"{web}/page", "--unit", "word", "--json")
     assert {one["text"] for one in json.loads(out)} >= {"one two three one two"}
@@ -414,7 +414,7 @@ def test_addresses(dedup, web):
     assert dedup("shingles", f"{web}/straße")[0] == Exit.FOUND
 
 
-def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_path, web):
+def test_urls_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_path, web):
     """The text is what was checked when the page was crawled; what is not there is fetched."""
     words = article(1, 300)
     known = [("http://a.example/1?y=2&x=1", words), (f"{web}/page", changed(words, 2, seed=4))]
@@ -500,7 +500,7 @@ def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_pa
         ("large", "larger than 1 MB"),
     ],
 )
-def test_unpleasant_addresses(dedup, web, path, message):
+def test_unpleasant_urls(dedup, web, path, message):
     """What a server does ends in one line and exit code 2, and soon."""
     start = time.monotonic()
     code, out, err = dedup("shingles", f"{web}/{path}")

@@ -33,7 +33,7 @@ _FIND_ARGUMENTS: Final = {"limit", "threshold", "copies", "url", "scope"}
 _MOST_FORM: Final = 3_000_000  # bytes of a form; an encoded character may take nine
 
 
-class Supposing:
+class WhatIfPages:
     """Pages that change nothing."""
 
     def __init__(self, view: View) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_FORM: Final = 50_000  # bytes of a form; a character of an encoded URL may take twenty
 
 
-class Deciding:
+class OverridePages:
     """Writes what people decide to the index at once."""
 
     def __init__(self, view: View) -> None:
