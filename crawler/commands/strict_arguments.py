@@ -62,6 +62,15 @@ def make_number_type(
     return parse
 
 
+def add_threshold(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Add ``--threshold``, by default that of the project; `meaning` is for the help."""
+    parser.add_argument(
+        "--threshold",
+        type=make_number_type(0, 1, above=True),
+        help=f"{meaning} (default: DEDUP_THRESHOLD)",
+    )
+
+
 def make_integer_type(low: int, high: int) -> Callable[[str], int]:
     """A type of arguments: whole numbers from `low` to `high`."""
 

@@ -34,7 +34,7 @@ from ..index_clusters import (
     rows_of,
 )
 from ..output import print_json, progress_reporter
-from ..strict_arguments import make_integer_type, make_number_type, output_file
+from ..strict_arguments import add_threshold, make_integer_type, make_number_type, output_file
 from ..subcommands import Exit, ask_index, nothing_found
 
 HELP = "Clusters of the index, or of similar documents in a file"
@@ -59,11 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIMILARITY",
         help="group kept pages of the index by a lower similarity, such as 0.5",
     )
-    parser.add_argument(
-        "--threshold",
-        type=make_number_type(0, 1, above=True),
-        help="similarity to the representative (default: DEDUP_THRESHOLD)",
-    )
+    add_threshold(parser, "similarity to the representative")
     parser.add_argument(
         "--id-field",
         metavar="NAME",

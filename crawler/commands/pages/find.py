@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..output import format_similarity, print_json, print_table
-from ..strict_arguments import make_integer_type, make_number_type
+from ..strict_arguments import add_threshold, make_integer_type
 from ..subcommands import Exit, ask_index, index_config, nothing_found
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ HELP = "Pages in the index that resemble a text"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FILE|URL|-", help="the text, or a page's HTML")
-    parser.add_argument(
-        "--threshold",
-        type=make_number_type(0, 1, above=True),
-        help="similarity from which a page is listed (default: DEDUP_THRESHOLD)",
-    )
+    add_threshold(parser, "similarity from which a page is listed")
     parser.add_argument(
         "--limit",
         type=make_integer_type(1, 10**9),

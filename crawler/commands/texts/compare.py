@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import percent_similar, threshold_in_percent
 from ..changes import change_dicts, print_changes
 from ..output import print_json, print_table
-from ..strict_arguments import make_integer_type, make_number_type
+from ..strict_arguments import add_threshold, make_integer_type, make_number_type
 from ..subcommands import Exit
 
 if TYPE_CHECKING:
@@ -57,11 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=10,
         help="smallest shingles of each to compare (default: 10)",
     )
-    parser.add_argument(
-        "--threshold",
-        type=make_number_type(0, 1, above=True),
-        help="similarity from which B is a near-duplicate (default: DEDUP_THRESHOLD)",
-    )
+    add_threshold(parser, "similarity from which B is a near-duplicate")
     parser.add_argument(
         "--level",
         type=make_number_type(0.5, 0.9999),

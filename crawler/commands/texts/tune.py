@@ -19,7 +19,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from ..output import Bar, is_terminal, print_json, print_table
-from ..strict_arguments import make_integer_type, make_number_type
+from ..strict_arguments import add_threshold, make_integer_type, make_number_type
 from ..subcommands import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
@@ -34,11 +34,7 @@ _WIDE = 80  # columns of a terminal; in a narrower one numbers would be folded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--threshold",
-        type=make_number_type(0, 1, above=True),
-        help="similarity from which pairs are wanted (default: DEDUP_THRESHOLD)",
-    )
+    add_threshold(parser, "similarity from which pairs are wanted")
     parser.add_argument(
         "--num-hashes",
         type=make_integer_type(16, 4096),
