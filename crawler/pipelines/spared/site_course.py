@@ -17,6 +17,8 @@ from .moving import FEW_TEXTS, MANY_TEXTS, MovingPages
 from .novelty import Found, Novelty, Yield, page_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
 
     from .visits import Visit
@@ -32,10 +34,13 @@ _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request 
 
 
 class Decision(NamedTuple):
-    """What is done with a request: it waits, or is left for these reasons; or else it is made."""
+    """What is done with a request: it is made, or left for these reasons, or waits.
 
-    waits: bool = False
+    One that waits is judged again when others have landed, but not before ``is_ready`` says so.
+    """
+
     left: tuple[str, ...] | None = None
+    is_ready: Callable[[], bool] | None = None
 
 
 class _Flight(NamedTuple):
@@ -46,7 +51,7 @@ class _Flight(NamedTuple):
 
 
 MADE: Final = Decision()
-WAITS: Final = Decision(waits=True)
+WAITS: Final = Decision(is_ready=lambda: True)
 
 
 class SiteCourse:
@@ -99,8 +104,8 @@ class SiteCourse:
                 return WAITS
         if is_suspect and not checks and self._awaits_copy(parts):
             return WAITS
-        if is_suspect and self._count_trials() >= self._trials:
-            return WAITS
+        if is_suspect and not self._has_free_trial():
+            return Decision(is_ready=self._has_free_trial)
         self.rules.note_request(parts, found_on.page)
         is_trial = is_suspect or checks
         self._flights.pop(url, None)
@@ -116,8 +121,8 @@ class SiteCourse:
             return False
         return any(self.rules.would_spare(parts, one.parts) for one in self._flights.values())
 
-    def _count_trials(self) -> int:
-        return sum(1 for one in self._flights.values() if one.is_trial)
+    def _has_free_trial(self) -> bool:
+        return sum(1 for one in self._flights.values() if one.is_trial) < self._trials
 
     def find_reasons(self, parts: UrlParts) -> tuple[str, ...] | None:
         """The rules by which a request is not even queued; None if it may be made."""

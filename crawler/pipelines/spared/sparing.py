@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -192,13 +193,13 @@ class Sparing:
         await self._sites.hear_others(parts.site)
         found_on = read_found_on(request)
         checks = request.meta.get(CHECKS, False)
-        place = self._turns.take_place(request.priority)
-        while True:
-            decision = site.decide_request(request.url, parts, found_on, checks=checks)
-            if not decision.waits:
-                break
-            await self._turns.wait(place)
+        decide = partial(site.decide_request, request.url, parts, found_on, checks=checks)
+        place, decision = self._turns.take_place(request.priority), decide()
+        while decision.is_ready is not None:
+            await self._turns.wait(place, decision.is_ready)
             await self._sites.hear_others()
+            decision = decide()
+            self._turns.begin(after=place)
         if decision.left is None:
             self._spared.note_made(site, request.url)
             return

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 Place = tuple[int, int]
 
 _LONGEST: Final = 5.0  # seconds after which a waiting request is judged again in any case
 
 
+class _Waiting(NamedTuple):
+    turn: asyncio.Future[None]
+    is_ready: Callable[[], bool]
+
+
 class Turns:
-    """The turns of requests that wait.
+    """The turns of requests that wait, one after the other.
 
     Of requests of one priority the latest comes first, which is deepest: so the end of a branch
     with few texts is reached before a limit.
@@ -21,22 +27,27 @@ class Turns:
 
     def __init__(self) -> None:
         self._arrivals = itertools.count()
-        self._waiting: dict[Place, asyncio.Future[None]] = {}
+        self._waiting: dict[Place, _Waiting] = {}
 
     def take_place(self, priority: int) -> Place:
         """The place of a request that may have to wait."""
         return priority, next(self._arrivals)
 
-    async def wait(self, place: Place) -> None:
-        """Wait until it is the turn of a place."""
-        turn = self._waiting[place] = asyncio.get_running_loop().create_future()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(turn, _LONGEST)
-        self._waiting.pop(place, None)
+    async def wait(self, place: Place, is_ready: Callable[[], bool]) -> None:
+        """Wait until it is the turn of a place, which passes if it is not ready then."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[place] = _Waiting(turn, is_ready)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(turn, _LONGEST)
+        finally:
+            del self._waiting[place]
 
-    def begin(self) -> None:
-        """Let all that wait have their turn."""
+    def begin(self, after: Place | None = None) -> None:
+        """Let the first that is ready have its turn, of those after a place."""
         for place in sorted(self._waiting, reverse=True):
-            if not self._waiting[place].done():
-                self._waiting[place].set_result(None)
-        self._waiting.clear()
+            waiting = self._waiting[place]
+            if (after is None or place < after) and waiting.is_ready():
+                if not waiting.turn.done():
+                    waiting.turn.set_result(None)
+                break
