@@ -407,6 +407,21 @@ def test_copies_hide_no_page_of_another_folder(
         assert rules.find_rules(parts(own)) is not None
 
 
+@pytest.mark.parametrize("inner", ["cake", "tea/green"])
+@pytest.mark.parametrize("has_indexes", [False, True])
+def test_folders_with_copies_are_no_copies_of_each_other(inner: str, has_indexes: bool) -> None:
+    """Of two versions of a manual, two folders of which have a page of their own called intro."""
+    folders = ("tea", "cake", "tea/green")
+    names = [f"{folder}/{folder[-3:]}-{n}" for folder in folders for n in "abcdefghijkl"]
+    names += ["tea/intro", f"{inner}/intro"] + [f"{folder}/" for folder in folders] * has_indexes
+    urls = [f"/en/{version}/{name}" for version in "xy" for name in names]
+    urls += ["/en/", "/en/x/", "/en/y/"] * has_indexes
+    for seed in range(6):
+        random.Random(seed).shuffle(urls)
+        crawled = crawl(lambda path: (path[6:] or path, urls), "/")
+        assert not {*names} - crawled.texts
+
+
 @pytest.mark.parametrize("told", [{}, {"?sort": {"state": "learnt", "values": 9}}])
 def test_a_rule_that_a_person_removes_holds_no_longer(told: dict[str, Any]) -> None:
     """In a crawl that goes on, too, and if another crawl has learnt it since."""

@@ -79,8 +79,10 @@ class UrlParts(NamedTuple):
 
         Other folders are another user's, language or version, whatever their pages are called.
         """
-        if self.kind.section == other.kind.section:
-            return True
+        return self.kind.section == other.kind.section or self.nests(other)
+
+    def nests(self, other: UrlParts) -> bool:
+        """Whether this URL has the folders of another and more, before or behind them."""
         mine, others = (dict(one.features).get(PREFIX, "") for one in (self, other))
         return len(mine) > len(others) and (mine.startswith(others + "/") or mine.endswith(others))
 
