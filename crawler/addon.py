@@ -10,6 +10,7 @@ from scrapy.utils.misc import load_object
 
 from .pipelines import DuplicatePipeline
 from .pipelines.feeds import EXPORTERS
+from .pipelines.item_pages.origins import OriginPipeline
 from .pipelines.log_format import BriefLogFormatter
 from .pipelines.reading import ResponseParser
 from .pipelines.result_middleware import ResultMiddleware
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # Below the 300 that Scrapy's templates give a project's own pipelines, so that dropped items do not
 # reach them. A pipeline that fills in the page's html or text needs a number below this one.
 PRIORITY = 200
+# Before all other pipelines.
+FIRST = -1_000_000
 # Next to the spider: the first to see its items.
 NEXT_TO_SPIDER = 1000
 # Next to the pipelines: it sees the items that pipelines get, after all other middlewares.
@@ -37,8 +40,8 @@ class Addon:
     It adds :class:`DuplicatePipeline` to ``ITEM_PIPELINES``, unless that or a subclass is there
     already. It also adds
 
-    - middlewares that remember the response of each item, parse each page once, and spare requests
-      (``DEDUP_LEARN_URLS``);
+    - a pipeline and middlewares that remember the response of each item, parse each page once,
+      and spare requests (``DEDUP_LEARN_URLS``);
     - a :class:`CookiesMiddleware` in place of Scrapy's, which limits cookies as browsers do;
     - unless the project has its own, a log formatter that keeps pages out of the log, and
       exporters that write tags into CSV as JSON, and into other feeds as plain values.
@@ -64,6 +67,7 @@ class Addon:
             settings.setdefault_in_component_priority_dict(
                 "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
             )
+        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", OriginPipeline, FIRST)
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ResponseParser, NEXT_TO_SPIDER
         )

@@ -21,6 +21,7 @@ from crawler import Addon
 from crawler.chrome.page.reader import COMPILED
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
 from crawler.pipelines import DuplicatePipeline
+from crawler.pipelines.item_pages.origins import OriginPipeline
 from tests.conftest import Server, wait_until
 from tests.spiders.webserver import Web
 from tests.support.forked import run_script
@@ -145,8 +146,10 @@ def crawl(web: Web, count: int = COUNT) -> list[str]:
 def pipelines(**values: Any) -> dict[Any, Any]:
     settings = Settings(values)
     Addon().update_settings(settings)
-    found: dict[Any, Any] = settings["ITEM_PIPELINES"]
-    return dict(found)
+    found = dict(settings["ITEM_PIPELINES"])
+    first = found.pop(OriginPipeline)
+    assert all(first < priority for priority in found.values() if priority is not None)
+    return found
 
 
 def test_the_pipeline_is_added() -> None:

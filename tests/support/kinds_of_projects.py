@@ -7,6 +7,7 @@ holds the statistics of all. Any Scrapy from 2.13 on.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from functools import partial
@@ -302,6 +303,21 @@ class Nothing(Pages):
         pass
 
 
+class CopyItem:
+    """A pipeline that returns another object in an item's place, and waits as others do."""
+
+    async def process_item(self, item, spider=None):
+        await asyncio.sleep(0.01)
+        return {"name": item["title"]}
+
+
+class Copied(Returned):
+    """A pipeline before the filter returns an item of its own."""
+
+    name = "copied"
+    custom_settings = {"ITEM_PIPELINES": {CopyItem: 100}}  # noqa: RUF012
+
+
 class Csv(Returned):
     """A feed for a spreadsheet, whose tag is one word."""
 
@@ -312,7 +328,7 @@ class Csv(Returned):
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
     Rows, Elsewhere, Completed, Directory, DirectoryByValues, CompletedByValues, Reviews, Rendered,
-    Fetching, Twice, Off, Disabled, FieldsOnly, Nothing, Csv,
+    Fetching, Twice, Off, Disabled, FieldsOnly, Nothing, Copied, Csv,
 )  # fmt: skip
 
 

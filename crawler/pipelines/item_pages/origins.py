@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 from weakref import WeakKeyDictionary, ref
 
@@ -90,6 +92,8 @@ class Origins:
         self._reader: ref[ItemReader] | None = None
         self._noted: dict[int, tuple[Any, ref[Response], tuple[Any, ...]]] = {}
         self._checked: dict[int, str] = {}  # the URLs of these items' pages
+        # The items that the pipelines were given, by the task that passes an item through them.
+        self._given: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, reader: ItemReader) -> Self:
@@ -118,13 +122,27 @@ class Origins:
         of_response = ref(origin.response, lambda _: self._forget(key))
         self._noted[key] = item, of_response, origin[1:]
 
+    def note_passing(self, item: Any) -> None:
+        """Note that pipelines are given an item, in whose place one may return another."""
+        if (task := _current_task()) is not None:
+            self._given[task] = id(item)
+
     def find_origin(self, item: Any) -> Origin | None:
-        """The origin of an item; None if it has none, or a pipeline has replaced the item."""
-        if id(item) not in self._noted:
+        """The origin of an item, or of the one that it came in the place of; None if unknown."""
+        key = id(item)
+        if key not in self._noted and (task := _current_task()) is not None:
+            key = self._given.get(task, key)
+        if key not in self._noted:
             return None
-        _, of_response, facts = self._noted[id(item)]
+        _, of_response, facts = self._noted[key]
         response = of_response()
-        return Origin(response, *facts) if response is not None else None
+        if response is None:
+            return None
+        origin = Origin(response, *facts)
+        if key != id(item):
+            self._forget(key)
+            self.note_origin(item, origin)
+        return origin
 
     def note_checked(self, item: Any, url: str) -> None:
         """Note the URL under which the page of an item is checked, which pipelines may change."""
@@ -142,6 +160,24 @@ class Origins:
     def _forget(self, key: int) -> None:
         self._noted.pop(key, None)
         self._checked.pop(key, None)
+
+
+class OriginPipeline:
+    """The first of all pipelines: notes the item that the others may replace by another."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Work for the duplicate filter of a crawl; without one, items pass."""
+        return cls(crawler)
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        """Note an item, and pass it on."""
+        if (origins := _origins.get(self._crawler)) is not None:
+            origins.note_passing(item)
+        return item
 
 
 class ItemsOfResponse:
@@ -205,6 +241,12 @@ class ItemsOfResponse:
         self._holds_body |= holds_body
         origin = Origin(self._response, self._items == 1, holds_same, shared)
         self._origins.note_origin(item, origin)
+
+
+def _current_task() -> asyncio.Task[Any] | None:
+    with suppress(RuntimeError):  # there is no loop
+        return asyncio.current_task()
+    return None
 
 
 def _are_equal(left: dict[str, Any], right: dict[str, Any]) -> bool:
