@@ -42,7 +42,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         f"{_NAME_FIELDS}, or leave DEDUP_PAGE at auto {_KEEP_ITEMS}",
     ),
     Missing.URL: (
-        "have no URL, and no response to take it from",
+        "have no URL, and no response whose URL is theirs",
         f"name the field that has it in DEDUP_URL_FIELD, or leave DEDUP_PAGE at auto {_KEEP_ITEMS}",
     ),
     Missing.FILE: (
@@ -57,7 +57,8 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     Missing.SHORT_TEXT: (
         f"have a text of fewer than {SHORT_TEXT} characters, which may be a field such as a stock "
         "level, and no response that is their page",
-        "set DEDUP_PAGE=item if it is the page's text",
+        "set DEDUP_PAGE=item if it is the page's text, and name the field that has its URL in "
+        "DEDUP_URL_FIELD",
     ),
     Missing.ERROR: (
         "come from a response with a status such as 404",

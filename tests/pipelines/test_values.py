@@ -6,6 +6,7 @@ import contextlib
 import gc
 import sys
 import weakref
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
@@ -109,7 +110,7 @@ def response(url: str = URL, kind: type[Response] = HtmlResponse, **meta: Any) -
         ({"url": "https://a.example/1", "text": OTHER}, "auto", False, "https://a.example/1"),
         ({"url": "https://a.example/1", "text": OTHER}, "response", False, "https://a.example/1"),
         ({"text": OTHER}, "auto", True, URL),
-        ({"text": OTHER}, "auto", False, Missing.LISTING),
+        ({"text": OTHER}, "auto", False, Missing.URL),
     ],
 )
 def test_whose_page_it_is(item, page, is_alone, expected):
@@ -468,3 +469,24 @@ def test_an_item_that_names_its_page_without_the_host(
     page = PageReader(DedupConfig(files=True), lambda name: None).read({"url": url}, origin)
     assert page.missing is missing
     assert missing is not None or page.url == "http://a.example/list/tea"
+
+
+@pytest.mark.parametrize(
+    ("item", "settings", "missing", "url"),
+    [
+        ({"text": ARTICLE, "id": 7}, {"url_field": "id"}, None, "7"),
+        ({"text": ARTICLE, "id": "7"}, {"url_field": "id"}, None, "7"),
+        ({"text": ARTICLE, "id": 7}, {}, Missing.URL, ""),
+        ({"text": ARTICLE, "id": True}, {"url_field": "id"}, Missing.URL, ""),
+        ({"title": "Tea"}, {}, Missing.LISTING, ""),
+    ],
+)
+def test_items_of_a_list_need_a_url(item, settings, missing, url):
+    """A number, as of an API, does for one. If nothing else is missing, the reason says so."""
+    stats = Counter()
+    reader = PageReader(DedupConfig(**settings), lambda name: stats.update([name]))
+    answer = JsonResponse("https://a.example/teas", body=b"{}")
+    found = reader.read(item, Origin(answer, is_alone=False))
+    assert (found.missing, found.url) == (missing, url)
+    field = settings.get("url_field", "url")
+    assert stats[f"dedup/missing_field/{field}"] == (missing is Missing.URL)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..calls import Count
 
 _TEXT_FIELD: Final = DedupConfig().text_field
+_URL_FIELD: Final = DedupConfig().url_field
 SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
 
 
@@ -53,7 +54,7 @@ class PageReader:
 
     def own_page(self, item: Any, response: Response) -> tuple[str | None, bool]:
         """The URL of an item, as the index knows it, and whether its HTML is the response."""
-        url = url_of(value_of(item, self._config.url_field))
+        url = self._url_in(value_of(item, self._config.url_field))
         url = resolved(response.url, url) if url else None
         html = self._html_of(value_of(item, self._config.html_field))
         holds_body = isinstance(response, TextResponse) and html in (response.body, response.text)
@@ -79,7 +80,9 @@ class PageReader:
                 return page
             if self._is_field(page):
                 missing = Missing.SHORT_TEXT
-            if not (page.url and page.has_content) or missing is Missing.SHORT_TEXT:
+            # What is a page of its own, and shares a response with others, only lacks a URL.
+            lacks_url = missing is Missing.LISTING and page.has_content and not page.url
+            if not (page.has_content and (page.url or lacks_url)) or missing is Missing.SHORT_TEXT:
                 page.missing = missing
                 return page
         for name in wrong:
@@ -91,7 +94,7 @@ class PageReader:
         """The URLs under which the page of an item may have been checked."""
         own = None
         if ItemAdapter.is_item(item):
-            own = url_of(value_of(item, self._config.url_field))
+            own = self._url_in(value_of(item, self._config.url_field))
         urls = [own] if own else []
         if response is not None:
             there = resolved(response.url, own) if own else None
@@ -134,7 +137,7 @@ class PageReader:
                 wrong.append(name)
             return converted
 
-        url = read(config.url_field, url_of)
+        url = read(config.url_field, self._url_in)
         url = resolved(base, url) if base and url and url.startswith("/") else url
         text = read(config.text_field, text_in)
         html = read(config.html_field, self._html_of)
@@ -162,6 +165,13 @@ class PageReader:
         if page.url and canonical and canonical.strip():
             page.canonical = resolved(page.url, canonical)
         return page, wrong
+
+    def _url_in(self, value: Any) -> str | None:
+        """A URL, or the number that names a page in a field that a setting names, as of an API."""
+        number = only_value(value)
+        if type(number) is int and self._config.url_field != _URL_FIELD:
+            return str(number)
+        return url_of(value)
 
     def _html_of(self, value: Any) -> Any:
         value = only_value(value)
