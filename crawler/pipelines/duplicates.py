@@ -159,7 +159,7 @@ class DuplicatePipeline:
         self._count(f"dedup/{verdict.kind}")
         if page.missing is not None:
             self._count(f"dedup/no_page/{page.missing}")
-        self.outcome.count_item(verdict, page.missing)
+        self.outcome.count_item(item, verdict, page.missing)
         if verdict.replaces is not None:
             self._count("dedup/replaced")
             logger.info("%r takes the place of %r", verdict.url, verdict.replaces)

@@ -6,13 +6,14 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..dedup.config import DedupConfig
 from ..dedup.verdict import Kind, Verdict
 from ..scrapy_versions import ignores_start_requests
 from ..wording import counted
 from .item_pages.item_page import Missing
+from .item_pages.long_texts import LongTexts
 from .item_pages.page_reader import SHORT_TEXT
 from .stopping import Stopper, fail_at_end
 
@@ -66,7 +67,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     ),
     Missing.NOT_HTML: (
         "come from a response that is neither HTML nor text, PDF, Word or EPUB",
-        "name a field that holds the text in DEDUP_TEXT_FIELD",
+        "name a field that holds the text in DEDUP_TEXT_FIELD, or HTML in DEDUP_HTML_FIELD",
     ),
     Missing.OTHER_URL: (
         "have another URL than their response",
@@ -84,6 +85,11 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),
 }
 
+# Reasons for which a field with the page may be named.
+_MAY_HAVE_FIELD: Final = frozenset(
+    reason for reason, (_, remedy) in _REASONS.items() if reason and "DEDUP_TEXT_FIELD" in remedy
+)
+
 
 class Outcome:
     """Counts verdicts, and items without a page by reason."""
@@ -92,6 +98,7 @@ class Outcome:
         self.verdicts: Counter[Kind] = Counter()
         self.missing: Counter[Missing | None] = Counter()
         self.dropped = 0
+        self._long_texts = LongTexts(config)
         self._updated = ""  # the URL of the latest page with another text than before
         self._updates = 0  # how many had the URL of the one before
         self._shared = ""  # the latest such URL
@@ -106,8 +113,10 @@ class Outcome:
         self._fail = partial(fail_at_end, crawler)
         self._describe_none = partial(_describe_no_items, crawler)
 
-    def count_item(self, verdict: Verdict, missing: Missing | None) -> None:
+    def count_item(self, item: Any, verdict: Verdict, missing: Missing | None) -> None:
         """Count an item."""
+        if missing in _MAY_HAVE_FIELD:
+            self._long_texts.note_item(item)
         self.verdicts[verdict.kind] += 1
         if verdict.kind is Kind.UPDATED:
             if verdict.url == self._updated:
@@ -156,11 +165,12 @@ class Outcome:
             reason, remedy = _REASONS[missing]
             logger.warning(
                 "No page was checked, and no duplicate found: %d of %s %s. To have them checked, "
-                "%s. `scrapy dedup doctor` shows more.",
+                "%s. %s`scrapy dedup doctor` shows more.",
                 number,
                 counted(self.verdicts.total(), "item"),
                 reason,
                 remedy,
+                self._long_texts.describe(),
             )
             if self._stops and missing is not None:
                 self._fail()

@@ -67,8 +67,36 @@ def test_why_nothing_was_checked_is_said_once(caplog: pytest.LogCaptureFixture) 
     caplog.set_level(logging.INFO)
     outcome = Outcome(DedupConfig())
     for missing in (Missing.URL, Missing.FIELDS, Missing.URL):
-        outcome.count_item(Verdict(Kind.UNCHECKED, "http://a/"), missing)
+        outcome.count_item({}, Verdict(Kind.UNCHECKED, "http://a/"), missing)
     outcome.log_outcome()
     (other,) = (line for line in caplog.messages if "unchecked: items that" in line)
     assert "have no HTML and no text" in other
     assert caplog.text.count("have no URL") == 1
+
+
+LONG = "A long text. " * 20
+
+
+@pytest.mark.parametrize(
+    ("item", "missing", "setting"),
+    [
+        ({"id": 7, "summary": LONG, "body": LONG * 2}, Missing.LISTING, "DEDUP_TEXT_FIELD=body"),
+        ({"paragraphs": [LONG, LONG]}, Missing.NOT_HTML, "DEDUP_TEXT_FIELD=paragraphs"),
+        ({"content": f"<p>{LONG}</p>"}, Missing.NOT_HTML, "DEDUP_HTML_FIELD=content"),
+        ({"html": f"<p>{LONG}</p>"}, Missing.LISTING, ""),
+        ({"title": "Tea"}, Missing.LISTING, ""),
+        ({"body": LONG}, Missing.ERROR, ""),
+        ("no item", Missing.LISTING, ""),
+    ],
+)
+def test_the_field_with_a_long_text_is_named(
+    caplog: pytest.LogCaptureFixture, item: Any, missing: Missing, setting: str
+) -> None:
+    """If nothing was checked, the warning says which setting fits what most items hold."""
+    outcome = Outcome(DedupConfig())
+    for one in (item, item, {"title": "Tea"}):
+        outcome.count_item(one, Verdict(Kind.UNCHECKED, "http://a/"), missing)
+    outcome.log_outcome()
+    (said,) = (line for line in caplog.messages if "No page was checked" in line)
+    assert ("Most of them have" in said) == bool(setting)
+    assert setting in said
