@@ -14,7 +14,7 @@ from ..chrome.page.head import refresh_target
 from ..dedup.identity import resolved
 from ..files import FILE_TYPES, is_file
 from ..items import Page
-from ..pipelines.item_pages.values import is_plain_text
+from ..pipelines.item_pages.values import PLAIN_TYPES, is_plain_text
 from .arguments import host_of
 from .links import encode_link
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-_DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
+_DOCUMENT_TYPES: Final = FILE_TYPES.union(PLAIN_TYPES)
 _ARCHIVE: Final = b"PK\x03\x04"
 # Of Word files, some of which have document2.xml, and of EPUB.
 _PARTS: Final = (b"word/document", b"META-INF/container.xml")

@@ -24,6 +24,7 @@ TYPES = {
     "/a.docx": ("application/octet-stream", make_word([TEXT])),
     "/a.epub": ("application/epub+zip", make_epub([[TEXT]], "Tea")),
     "/a.txt": ("text/plain; charset=utf-8", TEXT.encode()),
+    "/a.md": ("text/markdown; charset=utf-8", f"# Tea\n\n{TEXT}".encode()),
     "/hurt.pdf": ("application/pdf", b"%PDF-1.4"),
 }
 
@@ -35,14 +36,14 @@ def serve(web: Web) -> None:
 
 
 async def test_site_finds_copies_in_files(web: Web, redis_url: str) -> None:
-    """One of the four is kept; what cannot be read passes unchecked. A spreadsheet is no page."""
+    """One of the five is kept; what cannot be read passes unchecked. A spreadsheet is no page."""
     serve(web)
     web.page("/", *TYPES, "/a.xlsx", text=prose(2, 200))
     sheet = pack({"xl/workbook.xml": "<workbook/>"})
     web.answers["/a.xlsx"] = Answer(sheet, {"Content-Type": "application/octet-stream"})
     stats = await crawl(web, DEDUP_REDIS_URL=redis_url)
     assert stats["dedup/unique"] == 2
-    assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 3
+    assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 4
     assert stats["dedup/files"] == 3
     assert (stats["dedup/unchecked"], stats["dedup/files/unreadable"]) == (1, 1)
     assert stats["site/other_content_types/application/octet-stream"] == 1
@@ -66,7 +67,7 @@ async def test_any_spider_finds_copies_in_files(web: Web, redis_url: str) -> Non
     serve(web)
     stats = await crawl(web, spider=Titles, DEDUP_REDIS_URL=redis_url)
     assert stats["dedup/unique"] == 1
-    assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 3
+    assert stats.get("dedup/exact", 0) + stats.get("dedup/near", 0) == 4
     assert stats["dedup/no_page/file"] == 1
 
 

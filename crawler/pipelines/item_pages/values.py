@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from lxml import etree
 from parsel import Selector, SelectorList
@@ -10,6 +10,8 @@ from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlR
 
 from ...chrome.page.encoding import begins_as_html
 from ...dedup.ranks import only_value
+
+PLAIN_TYPES: Final = ("text/plain", "text/markdown", "text/x-markdown")
 
 
 def holds_html(response: Response) -> TypeGuard[TextResponse]:
@@ -27,9 +29,9 @@ def holds_html(response: Response) -> TypeGuard[TextResponse]:
 
 
 def is_plain_text(response: Response) -> bool:
-    """Whether a response is plain text."""
-    said = (response.headers.get("Content-Type") or b"").lower()
-    return isinstance(response, TextResponse) and said.startswith(b"text/plain")
+    """Whether a response is plain text, which Markdown is, too."""
+    said = (response.headers.get("Content-Type") or b"").decode("latin-1").lower()
+    return isinstance(response, TextResponse) and said.startswith(PLAIN_TYPES)
 
 
 def is_blank(html: Any) -> bool:
