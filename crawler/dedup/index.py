@@ -224,6 +224,7 @@ class DuplicateIndex(AskedIndex):
         async with aclosing(answers):  # closed at once, not by the garbage collector
             async for request, answer in answers:
                 yield self._verdict_of(request.fetched or request.url, answer, request)
+        self._exchange.note_answered()  # or the crawl could not end, and would count as killed
 
     async def gone(self, url: str, since: int | None = None) -> bool:
         """Record that a URL is gone from the web, `since` a time in seconds since 1970, or now.

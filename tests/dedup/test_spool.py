@@ -358,6 +358,21 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         assert sum((await index.stats()).verdicts.values()) == 3
 
 
+async def test_a_crawl_whose_pages_were_replayed_can_end(start_server, tmp_path: Path) -> None:
+    """It is not taken for a killed one, because the server had hung a moment before."""
+    server: Server = start_server()
+    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1.2)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        await index.begin_crawl()
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(ServerError):
+            await index.check("http://a/1", text(article(1)))
+        server.process.send_signal(signal.SIGCONT)
+        assert [verdict.kind async for verdict in index.replay()] == [Kind.UNIQUE]
+        await index.end_crawl()
+        assert not (await index.begin_crawl()).unended
+
+
 async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
     index_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,10 @@ class CircuitBreaker:
             self._resting_until = time.monotonic() + waited
             self._last_error = str(error)
 
+    def answered(self) -> None:
+        """Note that the server answers again."""
+        self._resting_until = 0.0
+
 
 class Exchange:
     """Checks pages, reports gone URLs, and forgets pages, in exchanges of up to `limit` each.
@@ -103,6 +107,10 @@ class Exchange:
             # A cluster's client would try again and again.
             async with asyncio.timeout(self._timeout):
                 return await question()
+
+    def note_answered(self) -> None:
+        """Note that the server has answered questions that were asked without this exchange."""
+        self._patience.answered()
 
     async def report(self, gone: Gone) -> bool:
         """Whether a URL is now recorded as gone; a failed report is not kept, see :meth:`keep`."""
