@@ -671,6 +671,24 @@ async def test_what_does_not_come_again_is_listed(
     assert f"{web.url}/new" in caplog.text
 
 
+async def test_pages_that_the_index_does_not_answer_for_are_no_orphans(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log does not say that no kept page has their text: an earlier feed has one."""
+    for path in ("/new", "/old"):
+        web.page(path, text=prose(1))
+    await run(spider=type("Old", (Other,), {"paths": ("/old",)}))
+
+    async def fail(index: DuplicateIndex, urls: Iterable[str]) -> Any:
+        raise ServerError("fails over")
+
+    monkeypatch.setattr(DuplicateIndex, "originals", fail)
+    stats = await run(spider=type("New", (Other,), {"paths": ("/new",)}))
+    assert stats["dedup/not_asked_again"] == 1
+    assert "1 dropped page: the index gave no answer whether a kept page has" in caplog.text
+    assert "no kept page has the text of it" not in caplog.text
+
+
 class Fails:
     """A pipeline behind the filter that does not take some pages."""
 

@@ -280,7 +280,7 @@ class AskAgain:
         try:
             found = await self._find_originals(pages, is_idle=True)
         except DedupError:
-            self.asked.missed |= pages.keys()
+            self.asked.note_unknown(pages)
             return
         for known, page in pages.items():
             page = page._replace(is_early=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
@@ -69,6 +69,17 @@ class AskedPages:
         """Note a page that cannot be requested; a long crawl may have any number of them."""
         if len(self.missed) < self._most:
             self.missed.add(known)
+
+    def note_unknown(self, known: Collection[str]) -> None:
+        """Log that the index did not say whether a kept page has the texts of these pages."""
+        for _ in known:
+            self._count("dedup/not_asked_again")
+        logger.warning(
+            "%s: the index gave no answer whether a kept page has the text of %s. When it answers, "
+            "`scrapy dedup orphans` lists those whose text no kept page has",
+            counted(len(known), "dropped page"),
+            "it" if len(known) == 1 else "them",
+        )
 
     def was_final(self, known: str) -> bool:
         """Whether a page was requested when the spider was idle, which was the last time."""
