@@ -28,6 +28,7 @@ from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.exchange.spool import Spool
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, reporting
+from crawler.pipelines.crawl import course
 from crawler.pipelines.reading import LONG_PAGE, parse_in_turns
 from crawler.wording import similarity_in_words
 from tests.support.texts import article
@@ -496,6 +497,21 @@ async def test_no_answer(open_bench, monkeypatch, caplog, on_error, stops):
     assert bench.stats["dedup/unchecked"] == 5
     assert (bench.stops, calls) == (stops, 5)
     assert len([r for r in caplog.records if "gone; start it again" in r.message]) == 1
+
+
+async def test_a_crawl_that_cannot_be_announced_is_told_once(open_bench, monkeypatch, caplog):
+    """A full server answers, and refuses it every ten seconds, as long as the crawl takes."""
+    monkeypatch.setattr(course, "_PAUSE", 0.0)
+    bench = await open_bench()
+
+    async def refuse(*_: Any, **__: Any) -> None:
+        raise ServerError("the server is full")
+
+    monkeypatch.setattr(bench.pipeline.crawl.opened, "begin_crawl", refuse)
+    monkeypatch.setattr(bench.pipeline.crawl.course, "_has_begun", False)
+    for number in range(3):
+        await bench.process({"url": f"/{number}", "text": text_of(article(number))})
+    assert len([r for r in caplog.records if "could not be announced" in r.message]) == 1
 
 
 async def test_a_server_that_hangs(open_bench, start_server):

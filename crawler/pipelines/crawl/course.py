@@ -69,6 +69,7 @@ class Course:
         self._times_asked = 0
         self._next_asking = 0.0
         self._next_try = 0.0
+        self._has_warned = False
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Follow the course of a crawl."""
@@ -108,7 +109,9 @@ class Course:
         try:
             await self._job.begin_crawl(self._index)
         except ServerError as error:
-            logger.warning("The crawl could not be announced to the index yet: %s", error)
+            if not self._has_warned:  # a full server refuses it every ten seconds
+                self._has_warned = True
+                logger.warning("The crawl could not be announced to the index yet: %s", error)
         else:
             self._has_begun = True
 
