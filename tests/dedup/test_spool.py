@@ -180,6 +180,19 @@ def test_lines_of_no_index_are_set_aside(tmp_path: Path, caplog: pytest.LogCaptu
     assert (drained(spool), drained(other)) == ([request(1)], [request(2)])
 
 
+def test_a_line_that_a_full_disk_cut_off_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It has no end, and is a page that nobody will check all the same."""
+    spool = Spool(tmp_path, "index")
+    spool.add([request(1), request(2)])
+    file = tmp_path / "unchecked.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    spool.set_aside()
+    assert "1 line among the waiting pages" in caplog.text
+    assert drained(spool) == [request(1)]
+
+
 def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
     return json.dumps(record | values).encode() + b"\n"
 

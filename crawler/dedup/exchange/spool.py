@@ -74,7 +74,8 @@ class Spool:
                 for line in _split_lines(file):
                     if is_garbage(line):
                         aside.write(line)
-                        moved += line.endswith(b"\n")
+                        # A full disk leaves a line without an end.
+                        moved += line.endswith(b"\n") or len(line) < _LONGEST_LINE
                     else:
                         others.append(line)
                 self._append_lines(others)
