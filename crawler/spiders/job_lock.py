@@ -20,14 +20,20 @@ _NAME = "site.lock"
 class JobLock:
     """Holds the JOBDIR of a crawl, if it has one, until the crawl or its process ends.
 
-    Raises :class:`ConfigError` if another crawl holds it.
+    Raises :class:`ConfigError` if another crawl holds it, or nobody can write there.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        folder = job_dir(crawler.settings)
-        if folder is None:
-            return
-        self._file = (Path(folder) / _NAME).open("a")
+        try:
+            folder = job_dir(crawler.settings)
+            if folder is None:
+                return
+            self._file = (Path(folder) / _NAME).open("a")
+        except OSError as error:
+            raise ConfigError(
+                f"JOBDIR {crawler.settings['JOBDIR']} cannot hold the state of the crawl "
+                f"({error.strerror or error}): choose a writable local folder"
+            ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

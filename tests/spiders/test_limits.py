@@ -100,6 +100,13 @@ async def test_two_crawls_share_no_job(web: Web, crawl: Crawl, tmp_path: Path) -
     assert (await first).paths == ["/", "/a"]
 
 
+async def test_a_jobdir_that_cannot_be_written(crawl: Crawl, tmp_path: Path) -> None:
+    """As in a container whose file system is read-only: one sentence, and no traceback."""
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=f"^JOBDIR {tmp_path}/file/job cannot hold the state"):
+        await crawl(JOBDIR=str(tmp_path / "file" / "job"))
+
+
 async def test_a_limit_holds_after_a_page_that_failed(
     web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
