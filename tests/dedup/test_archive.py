@@ -306,6 +306,20 @@ def test_a_fault_is_one_warning(path: Path, fault: str, caplog: pytest.LogCaptur
             archive.page("http://a/")
 
 
+def test_too_little_memory_is_one_warning(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which says what is wrong, though that error has no text; no thread ends with a traceback."""
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(ArchiveWriter, "_trim_pages", fail)
+    with caplog.at_level(logging.WARNING):
+        write(path, [("http://a/", "x", None)])
+    assert "MemoryError(). DEDUP_ARCHIVE" in caplog.text
+
+
 def test_a_file_that_was_removed_meanwhile_is_told(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

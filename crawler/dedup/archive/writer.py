@@ -130,12 +130,12 @@ class ArchiveWriter:
                     connection = connection or create_archive(self._path)
                     self._write_batch(connection, batch)
                 except Exception as error:  # a crawl does not need the archive
-                    self.warn(str(error))
+                    self.warn(str(error) or repr(error))  # no memory has no text
         if connection is not None:
             try:
                 self._trim_pages(connection)
-            except sqlite3.Error as error:
-                self.warn(str(error))
+            except Exception as error:
+                self.warn(str(error) or repr(error))
             connection.close()
             try:
                 self._path.stat()
