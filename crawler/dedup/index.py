@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -219,11 +220,17 @@ class DuplicateIndex(AskedIndex):
         """
         if self._spool is None or not any(self.spooled()[0]):
             return
-        await self.store.open()
-        answers = replay_spool(self._spool, self.store, told)
-        async with aclosing(answers):  # closed at once, not by the garbage collector
-            async for request, answer in answers:
-                yield self._verdict_of(request.fetched or request.url, answer, request)
+        asked = time.monotonic()
+        try:
+            await self.store.open()
+            answers = replay_spool(self._spool, self.store, told)
+            async with aclosing(answers):  # closed at once, not by the garbage collector
+                async for request, answer in answers:
+                    yield self._verdict_of(request.fetched or request.url, answer, request)
+                    asked = time.monotonic()
+        except ServerError as error:
+            self._exchange.note_failed(asked, error)  # the end of a crawl need not wait again
+            raise
         self._exchange.note_answered()  # or the crawl could not end, and would count as killed
 
     async def gone(self, url: str, since: int | None = None) -> bool:

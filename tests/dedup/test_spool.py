@@ -386,6 +386,24 @@ async def test_a_crawl_whose_pages_were_replayed_can_end(start_server, tmp_path:
         assert not (await index.begin_crawl()).unended
 
 
+async def test_a_replay_without_an_answer_is_the_last_wait(start_server, tmp_path: Path) -> None:
+    """Whoever stops a crawl while the server hangs waits for the replay, and for no more."""
+    server: Server = start_server()
+    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1.2)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        await index.begin_crawl()
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(ServerError):
+            await index.check("http://a/1", text(article(1)))
+        with pytest.raises(ServerError):
+            await anext(index.replay())
+        started = time.monotonic()
+        with pytest.raises(ServerError):
+            await index.end_crawl()
+        assert time.monotonic() - started < 0.6
+        server.process.send_signal(signal.SIGCONT)
+
+
 async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
     index_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

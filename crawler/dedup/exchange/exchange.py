@@ -112,6 +112,10 @@ class Exchange:
         """Note that the server has answered questions that were asked without this exchange."""
         self._patience.answered()
 
+    def note_failed(self, start: float, error: ServerError) -> None:
+        """Note that such a question, asked at `start`, by the monotonic clock, got no answer."""
+        self._patience.failed(start, error)
+
     async def report(self, gone: Gone) -> bool:
         """Whether a URL is now recorded as gone; a failed report is not kept, see :meth:`keep`."""
         return await self._reports.submit(gone)
