@@ -229,9 +229,9 @@ class DuplicateIndex(AskedIndex):
                     yield self._verdict_of(request.fetched or request.url, answer, request)
                     asked = time.monotonic()
         except ServerError as error:
-            self._exchange.note_failed(asked, error)  # the end of a crawl need not wait again
+            self._exchange.note_failure(asked, error)  # the end of a crawl need not wait again
             raise
-        self._exchange.note_answered()  # or the crawl could not end, and would count as killed
+        self._exchange.note_answer()  # or the crawl could not end, and would count as killed
 
     async def gone(self, url: str, since: int | None = None) -> bool:
         """Record that a URL is gone from the web, `since` a time in seconds since 1970, or now.

@@ -57,7 +57,7 @@ class CircuitBreaker:
             self._resting_until = time.monotonic() + waited
             self._last_error = str(error)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the server answers again."""
         self._resting_until = 0.0
 
@@ -108,13 +108,13 @@ class Exchange:
             async with asyncio.timeout(self._timeout):
                 return await question()
 
-    def note_answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the server has answered questions that were asked without this exchange."""
-        self._patience.answered()
+        self._breaker.note_answer()
 
-    def note_failed(self, start: float, error: ServerError) -> None:
+    def note_failure(self, start: float, error: ServerError) -> None:
         """Note that such a question, asked at `start`, by the monotonic clock, got no answer."""
-        self._patience.failed(start, error)
+        self._breaker.note_failure(start, error)
 
     async def report(self, gone: Gone) -> bool:
         """Whether a URL is now recorded as gone; a failed report is not kept, see :meth:`keep`."""

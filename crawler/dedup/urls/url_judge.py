@@ -194,19 +194,19 @@ class UrlJudge:
         return all(
             self._covers(name, mine.get(name), parts)
             and self._covers(name, others.get(name), parts)
-            and (name != PREFIX or self._may_be_one_folder(parts, twin))
+            and (name != PREFIX or self._may_be_one_folder(parts, other))
             for name in names
         )
 
-    def _may_be_one_folder(self, parts: UrlParts, twin: UrlParts) -> bool:
+    def _may_be_one_folder(self, parts: UrlParts, other: UrlParts) -> bool:
         """Whether the folders of two URLs had one content, or else one has those of the other.
 
         That two folders each have a copy elsewhere does not make them copies of each other.
         """
         values, added = self.rules[PREFIX].values, self.rules[PREFIX].added
-        mine, others = (values.get(dict(one.features).get(PREFIX)) for one in (parts, twin))
+        mine, others = (values.get(dict(one.features).get(PREFIX)) for one in (parts, other))
         if added or mine is None or others is None:
-            return added or parts.nests(twin) or twin.nests(parts)
+            return added or parts.nests(other) or other.nests(parts)
         return not mine.isdisjoint(others)
 
     def find_same_values(self) -> SameValues:
