@@ -490,3 +490,12 @@ def test_items_of_a_list_need_a_url(item, settings, missing, url):
     assert (found.missing, found.url) == (missing, url)
     field = settings.get("url_field", "url")
     assert stats[f"dedup/missing_field/{field}"] == (missing is Missing.URL)
+
+
+async def test_what_is_returned_is_not_taken_for_a_later_item():
+    """Python gives an object the identity of one that is gone."""
+    origins, page = Origins(), response()
+    origins.note_passing({"title": 1})
+    later = {"title": 2}
+    origins.note_origin(later, Origin(page, is_alone=True))
+    assert origins.find_origin({"title": 1, "page": 2}) is None

@@ -93,7 +93,8 @@ class Origins:
         self._noted: dict[int, tuple[Any, ref[Response], tuple[Any, ...]]] = {}
         self._checked: dict[int, str] = {}  # the URLs of these items' pages
         # The items that the pipelines were given, by the task that passes an item through them.
-        self._given: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
+        # They are kept, as another item could get the identity of one that is gone.
+        self._given: WeakKeyDictionary[asyncio.Task[Any], Any] = WeakKeyDictionary()
 
     @classmethod
     def of_crawl(cls, crawler: Crawler, reader: ItemReader) -> Self:
@@ -125,13 +126,13 @@ class Origins:
     def note_passing(self, item: Any) -> None:
         """Note that pipelines are given an item, in whose place one may return another."""
         if (task := _current_task()) is not None:
-            self._given[task] = id(item)
+            self._given[task] = item
 
     def find_origin(self, item: Any) -> Origin | None:
         """The origin of an item, or of the one that it came in the place of; None if unknown."""
         key = id(item)
         if key not in self._noted and (task := _current_task()) is not None:
-            key = self._given.get(task, key)
+            key = id(self._given.get(task, item))
         if key not in self._noted:
             return None
         _, of_response, facts = self._noted[key]
