@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class Visit:
         """Wait for the items on their way."""
         if self._verdict is None or self._verdict.done():
             self._verdict = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._verdict], timeout=_LONGEST_WAIT)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_WAIT):
+                await self._verdict
 
     @property
     def is_over(self) -> bool:
