@@ -193,7 +193,10 @@ def _describe_no_items(crawler: Crawler) -> str:
     is_site = any(name.startswith("site/") for name in stats) and not stats.get("site/pages")
     if responses <= 0 or is_site or stats.get("dedup/switched_off"):
         return ""
-    return (
-        f"{counted(responses, 'response')}, and no item reached the filter. Yield an item for each "
-        "page, and give pipelines that drop items a higher number than this one's"
+    remedy = (
+        "Callbacks failed, with the errors above"
+        if any(name.startswith("spider_exceptions/") for name in stats)
+        else "Yield an item for each page, and give pipelines that drop items a higher number than "
+        "this one's"
     )
+    return f"{counted(responses, 'response')}, and no item reached the filter. {remedy}"

@@ -11,6 +11,8 @@ from scrapy.exceptions import DropItem
 from crawler.dedup import DedupConfig, Kind, Verdict
 from crawler.pipelines.item_pages.item_page import Missing
 from crawler.pipelines.outcome import Outcome
+from tests.pipelines import crawls
+from tests.pipelines.made_sites import Own
 from tests.spiders.test_moved_pages import HOME, Crawl, crawled, forbid
 from tests.spiders.webserver import Web
 
@@ -60,6 +62,22 @@ async def test_a_pipeline_before_the_filter_that_drops_all_pages(
     web.page("/", text=HOME)
     await crawled(crawl, redis_url, ITEM_PIPELINES={Dropping: 100})
     assert "No page was checked: 1 response, and no item reached the filter" in caplog.text
+
+
+class Failing(Own):
+    """A spider whose callback raises an error."""
+
+    def parse(self, response: Any) -> Any:
+        raise ValueError
+
+
+async def test_callbacks_that_all_fail(
+    web: Web, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is wrong with items and pipelines, which had no turn."""
+    web.page("/", text=HOME)
+    await crawls.crawl(web, spider=Failing, DEDUP_REDIS_URL=redis_url)
+    assert "no item reached the filter. Callbacks failed, with the errors above" in caplog.text
 
 
 def test_why_nothing_was_checked_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
