@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 from weakref import WeakKeyDictionary, ref
 
@@ -70,6 +71,16 @@ def is_switched_off(response: Response) -> bool:
     return response.request is not None and response.request.meta.get(OFF) is False
 
 
+@dataclass(slots=True)
+class _NotedItem:
+    """An item and those that pipelines return in its place, with what is known of all of them."""
+
+    items: list[Any]
+    response: ref[Response]
+    facts: dict[str, Any]  # the fields of an origin but for its response
+    checked: str | None = None  # the URL of the page, which pipelines may change later
+
+
 class ItemReader(Protocol):
     """What has to be known about the pages in the fields of items."""
 
@@ -90,8 +101,7 @@ class Origins:
     def __init__(self) -> None:
         # A weak reference: the reader may hold the crawler, which would then never be collected.
         self._reader: ref[ItemReader] | None = None
-        self._noted: dict[int, tuple[Any, ref[Response], tuple[Any, ...]]] = {}
-        self._checked: dict[int, str] = {}  # the URLs of these items' pages
+        self._noted: dict[int, _NotedItem] = {}
         # The items that the pipelines were given, by the task that passes an item through them.
         # They are kept, as another item could get the identity of one that is gone.
         self._given: WeakKeyDictionary[asyncio.Task[Any], Any] = WeakKeyDictionary()
@@ -119,9 +129,17 @@ class Origins:
     def note_origin(self, item: Any, origin: Origin) -> None:
         """Note the origin of an item."""
         key = id(item)
-        # There is no signal when a pipeline replaces an item: then it goes with the response.
+        self._forget(key)
+        # There is no signal when a later pipeline replaces an item: then it goes with the response.
         of_response = ref(origin.response, lambda _: self._forget(key))
-        self._noted[key] = item, of_response, origin[1:]
+        facts = origin._asdict()
+        del facts["response"]
+        self._noted[key] = _NotedItem([item], of_response, facts)
+
+    def note_alone(self, item: Any) -> None:
+        """Note that an item has turned out to be the only one of its response."""
+        if (noted := self._noted.get(id(item))) is not None:
+            noted.facts["is_alone"] = True
 
     def note_passing(self, item: Any) -> None:
         """Note that pipelines are given an item, in whose place one may return another."""
@@ -130,37 +148,35 @@ class Origins:
 
     def find_origin(self, item: Any) -> Origin | None:
         """The origin of an item, or of the one that it came in the place of; None if unknown."""
-        key = id(item)
-        if key not in self._noted and (task := _current_task()) is not None:
-            key = id(self._given.get(task, item))
+        noted, key = self._noted.get(id(item)), id(item)
+        if noted is None and (task := _current_task()) is not None:
+            noted = self._noted.get(id(self._given.get(task, item)))
+        response = noted.response() if noted is not None else None
+        if noted is None or response is None:
+            return None
         if key not in self._noted:
-            return None
-        _, of_response, facts = self._noted[key]
-        response = of_response()
-        if response is None:
-            return None
-        origin = Origin(response, *facts)
-        if key != id(item):
-            self._forget(key)
-            self.note_origin(item, origin)
-        return origin
+            self._noted[key] = noted
+            noted.items.append(item)
+        return Origin(response, **noted.facts)
 
     def note_checked(self, item: Any, url: str) -> None:
         """Note the URL under which the page of an item is checked, which pipelines may change."""
-        if id(item) in self._noted:
-            self._checked[id(item)] = url
+        if (noted := self._noted.get(id(item))) is not None:
+            noted.checked = url
 
     def checked_url(self, item: Any) -> str | None:
         """The URL under which the page of an item was checked; None if it is not known."""
-        return self._checked.get(id(item))
+        noted = self._noted.get(id(item))
+        return noted.checked if noted is not None else None
 
     def forget_item(self, item: Any) -> None:
-        """Forget an item that has passed all pipelines, or was dropped."""
+        """Forget an item that has passed all pipelines, or was dropped, and others of its place."""
         self._forget(id(item))
 
     def _forget(self, key: int) -> None:
-        self._noted.pop(key, None)
-        self._checked.pop(key, None)
+        noted = self._noted.get(key)
+        for item in noted.items if noted is not None else ():
+            self._noted.pop(id(item), None)
 
 
 class OriginPipeline:
@@ -189,6 +205,7 @@ class ItemsOfResponse:
         self._origins = _origins.get(crawler)
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
+        self._only: Any = None  # the first one, until there is another
         self._items = 0
         self._siblings = Siblings(response)
         self._holds_body = False  # whether an item before holds the body of the response
@@ -206,6 +223,7 @@ class ItemsOfResponse:
             yield item
             return
         self._items += 1
+        self._only = item if self._items == 1 else None
         if self._items == 1 and self._origins.needs_response(item):
             self._held.append(item)
             return
@@ -217,7 +235,7 @@ class ItemsOfResponse:
         """Yield the item that was held back."""
         while self._held:
             item = self._held.pop()
-            self._note_origin(item)
+            self._note_origin(item, is_alone=self._items == 1)
             yield item
 
     def tell_of_none(self) -> None:
@@ -227,10 +245,12 @@ class ItemsOfResponse:
 
     def end(self) -> None:
         """Note that the callback has ended, whatever came of it."""
+        if self._origins is not None and self._items == 1:
+            self._origins.note_alone(self._only)
         if self._origins is not None and self._response.request is not None:
             drop_injected(self._response.request)
 
-    def _note_origin(self, item: Any) -> None:
+    def _note_origin(self, item: Any, *, is_alone: bool = False) -> None:
         assert self._origins is not None
         shared = None
         url, holds_body = self._origins.own_page(item, self._response)
@@ -240,7 +260,7 @@ class ItemsOfResponse:
             shared.is_shared |= not _are_equal(first, values)
         holds_same = holds_body and self._holds_body
         self._holds_body |= holds_body
-        origin = Origin(self._response, self._items == 1, holds_same, shared)
+        origin = Origin(self._response, is_alone, holds_same, shared)
         self._origins.note_origin(item, origin)
 
 
