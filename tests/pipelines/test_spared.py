@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import random
@@ -626,6 +627,28 @@ async def test_a_check_is_made_again_if_it_fails() -> None:
     assert again is not None
     await made.sparing.admit_request(again)
     assert await made.spares(Request("http://host/7?sort=b", meta=meta))
+
+
+@pytest.mark.parametrize("end", [RuntimeError, asyncio.CancelledError])
+async def test_a_request_whose_turn_fails_passes_it_on(
+    monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+) -> None:
+    """Otherwise all others would wait for seconds, although nothing is under way."""
+    sparing, meta = Sparing(get_crawler(), DedupConfig()), {FOUND_ON: (1, False)}
+    requests = [Request(f"http://host/1?sort={number}", meta=meta) for number in range(6)]
+    admitted = [asyncio.ensure_future(sparing.admit_request(one)) for one in requests]
+    await asyncio.wait(admitted, timeout=0.1)
+    assert [one.done() for one in admitted] == [True, True, True, False, False, False]
+    failing = [end()]
+
+    async def hear_others(self: SiteCourses, site: str | None = None) -> None:
+        if failing:
+            raise failing.pop()
+
+    monkeypatch.setattr(SiteCourses, "hear_others", hear_others)
+    sparing.end_request(requests[2])
+    await asyncio.wait(admitted, timeout=0.1)
+    assert [one.done() for one in admitted] == [True, True, True, False, True, True]
 
 
 async def test_what_one_callback_fetches_spares_nothing_for_another() -> None:

@@ -196,10 +196,12 @@ class Sparing:
         decide = partial(site.decide_request, request.url, parts, found_on, checks=checks)
         place, decision = self._turns.take_place(request.priority), decide()
         while decision.is_ready is not None:
-            await self._turns.wait(place, decision.is_ready)
-            await self._sites.hear_others()
-            decision = decide()
-            self._turns.begin(after=place)
+            try:
+                await self._turns.wait(place, decision.is_ready)
+                await self._sites.hear_others()
+                decision = decide()
+            finally:  # whatever becomes of this one
+                self._turns.begin(after=place)
         if decision.left is None:
             self._spared.note_made(site, request.url)
             return
