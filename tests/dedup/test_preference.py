@@ -1,4 +1,4 @@
-"""Which of two copies is kept: the first, or another that has a better claim."""
+"""Which of two copies is kept: the first, or another that ranks before it."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ async def test_what_was_taken_back_is_decided_anew_by_whoever_gets_to_it(
 
 @pytest.mark.parametrize("claim", ["gone", "earlier", "later first", "preferred"])
 async def test_of_winners_that_come_at_once_one_is_kept(index_url: str, claim: str) -> None:
-    """Pages that all have a better claim than the kept one have one survivor among them."""
+    """Pages that all rank before the kept one have one survivor among them."""
     prefer = "earlier" if claim in ("earlier", "later first") else ""
     rivals = 5
     days = {"earlier": range(1, rivals + 1), "later first": range(rivals, 0, -1)}

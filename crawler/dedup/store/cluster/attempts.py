@@ -35,7 +35,7 @@ class AskedPage(NamedTuple):
         return view.last_seen < self.request.crawl
 
     def wins(self, original: View) -> bool:
-        """Whether the page has a better claim than a kept one, as in similar_pages.lua."""
+        """Whether the page ranks before a kept one, as in similar_pages.lua."""
         own = self.request
         if own.preferred or original.gone:
             return True
@@ -91,7 +91,7 @@ class BegunCheck:
         return not self.is_to_be_dropped and self.asked.wins(original)
 
     def leaves(self, original: View) -> bool:
-        """Whether a page with a worse claim stays kept, because a person wants it kept."""
+        """Whether a page that ranks behind stays kept, because a person wants it kept."""
         return original.is_wanted and not original.gone and not self.asked.request.preferred
 
     def displaces(self, view: View) -> bool:
