@@ -29,7 +29,7 @@ async def crawled(index: DuplicateIndex, *pages: tuple[str, str]) -> list[Kind]:
 
 
 async def test_a_kept_page_is_not_deposed_by_a_stale_record(index_url: str) -> None:
-    """Texts that move on by one address are kept in each crawl, in either order."""
+    """Texts that move on by one URL are kept in each crawl, in either order."""
     async with opened(index_url) as index:
         await crawled(index, (A, FIRST), (B, SECOND), (C, THIRD))
         assert await crawled(index, (A, SECOND), (B, THIRD), (C, FIRST)) == [Kind.UPDATED] * 3

@@ -1,4 +1,4 @@
-"""What a page is known by; addresses of hostile length: nothing takes them apart."""
+"""What a page is known by; URLs of hostile length: nothing takes them apart."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_plain_url_is_canonical() -> None:
     ["http://A.com/", "http://a.com", "http://a.com/%7e", "http://a.com/#b", "http://a.com/b\n"],
 )
 def test_what_is_not_canonical_is_made_so(url: str) -> None:
-    """Capitals, a missing path, escapes, fragments and line ends are no part of plain addresses."""
+    """Capitals, a missing path, escapes, fragments and line ends are no part of plain URLs."""
     assert identity(url, canonical=True) == canonicalize_url(url) != url
 
 
@@ -99,7 +99,7 @@ async def test_a_page_is_found_by_what_its_long_url_is_known_by(redis_url: str) 
 
 
 def test_an_endless_url_is_no_link() -> None:
-    """Neither as the address that a page names as canonical nor in its text."""
+    """Neither as the URL that a page names as canonical nor in its text."""
     assert resolved("http://a/b", LONG) is None
     reader = PageReader(DedupConfig(), lambda name: None)
     item = {"url": "http://a/b", "text": "tea", "canonical": LONG}

@@ -531,7 +531,7 @@ async def test_an_index_that_is_made_while_it_is_read(index_url: str, seed: int 
 async def test_an_index_that_was_made_anew_forgets_nothing_for_who_had_the_old_one(
     index_url: str,
 ) -> None:
-    """Its addresses are looked up by another seed: that a page is not there would be wrong."""
+    """Its URLs are looked up by another seed: that a page is not there would be wrong."""
     config, url = DedupConfig(redis_url=index_url, shards=8), "http://a/"
     async with DuplicateIndex.open(config) as old:
         for keys in (old.store.head, *old.store.shards):  # all that there is of one without pages

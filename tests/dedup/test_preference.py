@@ -137,7 +137,7 @@ async def test_a_preferred_page_stays_unchanged(index_url: str) -> None:
 
 
 async def test_a_copy_takes_the_place_of_a_page_that_is_gone(index_url: str) -> None:
-    """A text outlives its address: a copy that comes after that is gone is kept."""
+    """A text outlives its URL: a copy that comes after that is gone is kept."""
     async with opened(index_url) as index:
         await index.check(ORIGINAL, FIRST)
         assert await index.gone(ORIGINAL)

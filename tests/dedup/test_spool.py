@@ -407,7 +407,7 @@ async def test_a_replay_without_an_answer_is_the_last_wait(start_server, tmp_pat
 async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
     index_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What another crawler kept last week does not undo what its address was found to be since."""
+    """What another crawler kept last week does not undo what its URL was found to be since."""
     config = DedupConfig(redis_url=index_url, shards=4, data_dir=tmp_path, seed=1)
     async with DuplicateIndex.open(config, spool=True) as index:
         old, new, same = (text(article(n)) for n in range(3))

@@ -50,7 +50,7 @@ def test_the_new_text_is_found(played: Played) -> None:
 
 
 def crawl(*pages: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
-    """What the engine has, by address, when it was fed with pages, their texts and verdicts."""
+    """What the engine has, by URL, when it was fed with pages, their texts and verdicts."""
     engine = runpy.run_path(str(ROOT / "examples" / EXAMPLE / "indexer.py"))["IndexPipeline"]
     crawler = get_crawler()
     pipeline = engine.from_crawler(crawler)

@@ -74,8 +74,8 @@ def test_every_record_of_an_archive_is_counted(tmp_path: Path) -> None:
     assert (headless.fault, page.text) == ("has no HTTP head", WORDS)
 
 
-def test_a_response_without_an_url_is_known_by_its_place(tmp_path: Path) -> None:
-    """In a corpus, as any other text; a load needs an address, and says that it is missing."""
+def test_a_response_without_a_url_is_known_by_its_place(tmp_path: Path) -> None:
+    """In a corpus, as any other text; a load needs a URL, and says that it is missing."""
     path = tmp_path / "a.warc"
     nameless = corpora.response("", HTML)
     path.write_bytes(corpora.response("http://e.example/", HTML) + nameless)

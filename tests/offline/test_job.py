@@ -298,7 +298,7 @@ def test_what_java_refuses(
         run_command(words, CONFIG)
 
 
-def test_an_url_that_comes_again(done: Done) -> None:
+def test_a_url_that_comes_again(done: Done) -> None:
     """With its text it is unchanged, with a similar one near; both versions are compared.
 
     Rows name the file and the record: of lines the byte where each begins.

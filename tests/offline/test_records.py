@@ -692,7 +692,7 @@ def test_a_note_of_many_sites_is_no_text_of_their_pages(tmp_path: Path) -> None:
     assert all(row["own"][2] < 12 for row in read)
 
 
-def test_texts_without_an_url_are_known_by_their_places(tmp_path: Path) -> None:
+def test_texts_without_a_url_are_known_by_their_places(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two", "url": "u"}\n{"text": "three"}\n')
     assert [one.shown_url for one in found_in(path)] == [f"{path}:0", "u", f"{path}:44"]

@@ -129,7 +129,7 @@ async def test_a_page_that_is_watched_keeps_its_text(bench, monkeypatch):
 
 
 async def test_near_duplicates_are_dropped(bench):
-    """The reason of a near-duplicate is a line with both addresses and the similarity."""
+    """The reason of a near-duplicate is a line with both URLs and the similarity."""
     await bench.process({"url": "https://a.example/", "text": f"{ARTICLE} {OTHER}"})
     with pytest.raises(NearDuplicate) as caught:
         await bench.process({"url": "https://b.example/", "text": f"{ARTICLE} {OTHER} Today"})
@@ -528,7 +528,7 @@ async def test_a_server_that_hangs(open_bench, start_server):
 
 
 async def keep_and_lose(bench) -> None:
-    """A page is kept, and then its address is gone."""
+    """A page is kept, and then its URL is gone."""
     request = Request("http://a/gone")
     await bench.process({"url": request.url, "text": ARTICLE})
     bench.pipeline.crawl.gone.note_response(Response(request.url, status=404), request)
@@ -591,7 +591,7 @@ async def test_urls_gone_without_an_answer_to_the_end(open_bench, start_server):
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_an_url_that_was_there_again_before_its_report(
+async def test_a_url_that_was_there_again_before_its_report(
     open_bench, start_server, monkeypatch, is_closed
 ):
     """Seen alive by another crawl between its 404 and the report, which comes with the next page or
@@ -618,7 +618,7 @@ async def test_an_url_that_was_there_again_before_its_report(
 
 
 async def test_many_urls_are_told_without_a_page(bench):
-    """A crawl of an old list, where every address is gone, tells the index as it goes on."""
+    """A crawl of an old list, where every URL is gone, tells the index as it goes on."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
     for number in range(1000):
         url = f"http://a/{number}" if number else "http://a/gone"
@@ -645,7 +645,7 @@ async def test_more_urls_gone_than_are_remembered_are_kept(bench, monkeypatch):
 
 
 async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
-    """While the index gives no answer so many addresses wait, and the log says so once."""
+    """While the index gives no answer so many URLs wait, and the log says so once."""
     monkeypatch.setattr(reporting, "MOST_LEFT_OUT", 200)
 
     async def silent(url: str) -> bool:
@@ -660,13 +660,13 @@ async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
 
 
 def redirected(gone, old: str, new: str) -> None:
-    """A crawl asks for an address and is led to a page elsewhere."""
+    """A crawl asks for a URL and is led to a page elsewhere."""
     gone.note_redirect(Response(old, status=301, headers={"Location": new}), Request(old))
     gone.note_response(Response(new), Request(new, meta={"redirect_urls": [old]}))
 
 
 async def test_a_page_that_is_known_by_the_url_before_redirects_is_not_gone(bench):
-    """As of a list of addresses: what comes between the answer and its item takes no place."""
+    """As of a list of URLs: what comes between the answer and its item takes no place."""
     old, new, copy = "http://a/old", "http://a/old/", "http://b/copy"
     await bench.process({"url": old, "text": ARTICLE})
     redirected(bench.pipeline.crawl.gone, old, new)
@@ -680,7 +680,7 @@ async def test_a_page_that_is_known_by_the_url_before_redirects_is_not_gone(benc
 
 @pytest.mark.parametrize("seconds", [60.0, -1.0])
 async def test_who_waits_for_the_item_behind_a_redirect(bench, monkeypatch, seconds):
-    """The page's own item finds its old address gone; others do if none has come for long."""
+    """The page's own item finds its old URL gone; others do if none has come for long."""
     monkeypatch.setattr(gone, "_ITEM_TIMEOUT", seconds)
     old, new = "http://a/old", "http://a/new"
     await bench.process({"url": old, "text": ARTICLE})
@@ -706,7 +706,7 @@ async def test_redirects_whose_items_are_waited_for_are_bounded(bench, monkeypat
 
 @pytest.mark.parametrize("end", [500, 403, None])
 async def test_a_detour_without_an_end(bench, end):
-    """A redirect for good to where no answer comes from tells of no address that it is gone.
+    """A redirect for good to where no answer comes from tells of no URL that it is gone.
 
     As when the crawl ends on the way to where a cookie is set.
     """
@@ -727,7 +727,7 @@ async def test_a_detour_without_an_end(bench, end):
 
 @pytest.mark.parametrize(("is_followed", "is_whole"), [(False, True), (False, False), (True, True)])
 async def test_a_redirect_to_another_host(bench, is_followed, is_whole):
-    """Where the spider does not go there, the address is gone; else the answer there tells it.
+    """Where the spider does not go there, the URL is gone; else the answer there tells it.
 
     A crawl that ends early may have a request for it that waits.
     """
@@ -745,7 +745,7 @@ async def test_a_redirect_to_another_host(bench, is_followed, is_whole):
 
 @pytest.mark.parametrize("status", [404, 301])
 async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
-    """An answer to a form that is sent, or to HEAD, says nothing of the page at that address."""
+    """An answer to a form that is sent, or to HEAD, says nothing of the page at that URL."""
     await bench.process({"url": "http://a/", "text": ARTICLE})
     for method in ("POST", "HEAD"):
         request = Request("http://a/", method=method)
@@ -794,7 +794,7 @@ async def test_urls_gone_at_the_same_time(bench, server):
     assert server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"] - before <= 3
 
 
-async def test_an_url_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
+async def test_a_url_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2)
@@ -847,7 +847,7 @@ async def test_pages_of_another_index_are_told_once(open_bench, start_server, ca
 
 
 async def test_urls_gone_are_not_told_as_pages(open_bench, start_server, caplog, tmp_path):
-    """What waits at a crawl's end, and for another index, are pages and addresses, each counted."""
+    """What waits at a crawl's end, and for another index, are pages and URLs, each counted."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
     await keep_and_lose(bench)
@@ -927,8 +927,8 @@ async def test_an_index_that_was_replaced(open_bench, server, caplog, tmp_path):
 
 
 @pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
-async def test_an_url_that_leads_to_itself_is_not_gone(bench, old):
-    """A redirect to another spelling of an address leaves its page in its place."""
+async def test_a_url_that_leads_to_itself_is_not_gone(bench, old):
+    """A redirect to another spelling of a URL leaves its page in its place."""
     url = "http://a/%C3%A9"
     await bench.process({"url": url, "text": ARTICLE})
     for way in ["http://a/login"], []:
@@ -968,7 +968,7 @@ async def test_summary(open_bench, caplog):
 
 @pytest.mark.parametrize("urls", [1, 12])
 async def test_many_texts_of_one_url_are_told(open_bench, caplog, urls):
-    """As of an API behind one address: no copy is found among them, and none is dropped."""
+    """As of an API behind one URL: no copy is found among them, and none is dropped."""
     bench = await open_bench()
     for number in range(12):
         for seed in (number, number + 100):

@@ -50,7 +50,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def hostile_pages() -> list[tuple[str, str, str]]:
-    """Address, text and title of pages of which every second is a near copy of the one before."""
+    """URL, text and title of pages of which every second is a near copy of the one before."""
     pages = []
     for number, (attack, url) in enumerate(zip(ATTACKS, HOSTILE_URLS, strict=True)):
         words = article(number, 300)
@@ -61,7 +61,7 @@ def hostile_pages() -> list[tuple[str, str, str]]:
 
 
 def fill(config: DedupConfig, pages: Sequence[tuple[str, str, str]]) -> None:
-    """Check pages, given by address, text and title, and archive them."""
+    """Check pages, given by URL, text and title, and archive them."""
 
     async def check() -> None:
         async with DuplicateIndex.open(config) as index:
@@ -76,7 +76,7 @@ def fill(config: DedupConfig, pages: Sequence[tuple[str, str, str]]) -> None:
 
 
 def write_report(config: DedupConfig, path: Path, limits: Limits | None = None) -> str:
-    """Write a report as the command does; its address."""
+    """Write a report as the command does; its URL."""
 
     async def read() -> dict[str, Any]:
         async with DuplicateIndex.open(config) as index:

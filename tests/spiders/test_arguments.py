@@ -74,8 +74,8 @@ def test_a_password_is_not_repeated() -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_an_url_or_an_error(text: str) -> None:
-    """Whatever is typed, it is an address with a host or the one error."""
+def test_any_text_is_a_url_or_an_error(text: str) -> None:
+    """Whatever is typed, it is a URL with a host or the one error."""
     try:
         arguments = Arguments.parse_values({"url": text})
     except ArgumentError:
@@ -86,7 +86,7 @@ def test_any_text_is_an_url_or_an_error(text: str) -> None:
 
 @pytest.mark.parametrize(("value", "wanted"), [("true", True), ("1", True), ("no", False)])
 def test_sitemaps_are_looked_for_on_request(value: str, wanted: bool) -> None:
-    """``sitemap`` is a switch, or else an address."""
+    """``sitemap`` is a switch, or else a URL."""
     arguments = Arguments.parse_values({"url": "x.example", "sitemap": value})
     assert arguments.find_sitemaps is wanted
     assert arguments.sitemaps == ()

@@ -33,7 +33,7 @@ hrefs = st.one_of(
 
 
 def with_path(url: str) -> str:
-    """An address that names a path, which is a slash at least."""
+    """A URL that names a path, which is a slash at least."""
     parts = urlsplit(url)
     return url if parts.path else url.replace(f"//{parts.netloc}", f"//{parts.netloc}/", 1)
 

@@ -51,7 +51,7 @@ def test_links_that_were_met_before_cost_nothing() -> None:
 async def test_a_page_that_moved_for_good_is_kept_at_its_new_url(
     web: Web, crawl: Crawl, redis_url: str
 ) -> None:
-    """The old address redirects: the text under the new one copies no page that is there."""
+    """The old URL redirects: the text under the new one copies no page that is there."""
     web.page("/", "/old", text=HOME)
     web.page("/old", text=STORY)
     assert by_path(await crawled(crawl, redis_url))["/old"]["kind"] == "unique"
@@ -255,7 +255,7 @@ async def test_a_redirect_for_good_counts_wherever_it_leads(
 async def test_a_detour_by_which_a_cookie_is_set_moves_nothing(
     web: Web, crawl: Crawl, redis_url: str
 ) -> None:
-    """A redirect for good that comes back to its address leaves the page in its place."""
+    """A redirect for good that comes back to its URL leaves the page in its place."""
     web.page("/", "/old", text=HOME)
     web.page("/old", text=STORY)
     await crawled(crawl, redis_url)

@@ -23,7 +23,7 @@ Crawl = Callable[..., Awaitable[Result]]
 
 
 async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
-    """A page becomes an item with its title, main text, HTML and canonical address."""
+    """A page becomes an item with its title, main text, HTML and canonical URL."""
     head = '<title>A  title</title><link rel="canonical" href="/here">'
     web.page("/", head=head, text="Some words that stand in the main part of this page.")
     (page,) = (await crawl()).items
@@ -41,7 +41,7 @@ async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
     ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "mailto:a@b"],
 )
 async def test_what_an_item_says_is_bounded(web: Web, crawl: Crawl, named: str) -> None:
-    """A canonical address is one of the web, or none; a title is as long as titles are."""
+    """A canonical URL is one of the web, or none; a title is as long as titles are."""
     head = f'<title>{"tea " * 100_000}</title><link rel="canonical" href="{named}">'
     web.page("/", head=head)
     (page,) = (await crawl()).items
@@ -80,7 +80,7 @@ async def test_every_page_is_fetched_once(web: Web, crawl: Crawl) -> None:
 
 
 async def test_links_are_joined_with_the_base(web: Web, crawl: Crawl) -> None:
-    """A base element decides what the links of a page mean, and its canonical address."""
+    """A base element decides what the links of a page mean, and its canonical URL."""
     web.page("/", "leaf", head='<base href="/branch/"><link rel=canonical href=home>')
     web.page("/branch/leaf")
     result = await crawl()
@@ -145,7 +145,7 @@ async def test_a_start_that_is_no_page_is_a_failure(
 
 
 def test_www_is_the_same_site() -> None:
-    """Where the address given leads to its name with www, or without, that one is crawled."""
+    """Where the URL given leads to its name with www, or without, that one is crawled."""
     spider = SiteSpider(url="https://example.com")
     meta = {"redirect_urls": ["https://example.com/"]}
     spider.stay_on_hosts(Request("https://www.example.com/", meta=meta))
@@ -185,7 +185,7 @@ def test_a_host_may_be_named_in_letters() -> None:
 
 
 async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
-    """The item bears the address after redirects, and the target is not fetched again."""
+    """The item bears the URL after redirects, and the target is not fetched again."""
     web.page("/", "/old", "/new")
     web.page("/new")
     web.answers["/old"] = Answer(status=301, headers={"Location": "/new"})
@@ -438,7 +438,7 @@ async def test_nofollow_links_are_not_followed(web: Web, crawl: Crawl, where: st
 
 
 async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
-    """Both are searched in the whole address; the start address needs no permission."""
+    """Both are searched in the whole URL; the start URL needs no permission."""
     web.page("/", "/docs/a", "/docs/a?print=1", "/blog")
     for path in ("/docs/a", "/docs/a?print=1", "/blog"):
         web.page(path)

@@ -51,7 +51,7 @@ def test_an_ampersand_that_is_not_escaped_stays_in_its_url() -> None:
 async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
     """A link to a sitemap, met before the sitemap is asked for, does not take its place.
 
-    Neither does what stands for one in robots.txt and is no address.
+    Neither does what stands for one in robots.txt and is no URL.
     """
     sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
     index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
@@ -93,7 +93,7 @@ def other() -> Iterator[Web]:
 
 
 async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, other: Web, crawl: Crawl) -> None:
-    """The address given is fetched, on whatever host it is, and what its index names there; the
+    """The URL given is fetched, on whatever host it is, and what its index names there; the
     pages are those of the site."""
     index = f"<sitemapindex><sitemap><loc>{other.url}/1.xml</loc></sitemap></sitemapindex>"
     pages = (f"{web.url}/lonely", f"{other.url}/x")

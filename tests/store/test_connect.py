@@ -397,7 +397,7 @@ async def test_tls_with_a_server_that_does_not_speak_it(start_server):
         ("redis+cluster://", "host or port"),
     ],
 )
-async def test_an_url_that_cannot_be_read(url, said):
+async def test_a_url_that_cannot_be_read(url, said):
     assert said in await failure(url, ConfigError)
 
 

@@ -153,7 +153,7 @@ def test_texts_in_other_encodings_are_texts(dedup: Dedup, tmp_path: Path, encodi
     assert (code, output.split()[0]) == (0, "ЧАЙ")
 
 
-def test_an_url_that_nobody_answers(dedup: Dedup) -> None:
+def test_a_url_that_nobody_answers(dedup: Dedup) -> None:
     """The reason is a sentence, without the number that the system has for it."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
