@@ -17,8 +17,12 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, Verdict
+from crawler.dedup.urls.parts import UrlParts, split_url
 from crawler.dedup.verdict import Kind
+from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.site_course import MADE, Decision, SiteCourse
 from crawler.pipelines.spared.sparing import Spared, Sparing
+from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.made_sites import ENDLESS, Site, endless, name_of
 
 START = "http://host"
@@ -92,3 +96,33 @@ async def test_whatever_comes_first_a_page_takes_five_fetches(link: str) -> None
         await order.run(most=100)
         assert {*map(name_of, order.fetched)} == set(range(6))
         assert len(order.fetched) <= 5 * 6, seed
+
+
+@pytest.mark.parametrize(("first", "at_once"), [("a", 4), ("b", 2)])
+def test_more_is_tried_at_once_if_what_came_was_new_beside_a_rival(
+    first: str, at_once: int
+) -> None:
+    """Of two URLs that may be one page, the first to come says nothing of what was tried."""
+    course = SiteCourse(copy_depth=6, fruitless=2)
+
+    def read(name: str) -> tuple[str, UrlParts]:
+        url = f"{START}/tea?kind={name}&size={name}"
+        parts = split_url(url)
+        assert parts is not None
+        return url, parts
+
+    def come(name: str) -> None:
+        url, parts = read(name)
+        visit = Visit()
+        visit.cluster = visit.text = ord(name)
+        course.note_visit(url, parts, NOWHERE, visit)
+        course.note_landed(url)
+
+    def request(name: str) -> Decision:
+        return course.decide_request(*read(name), NOWHERE)
+
+    assert request("a") == request("b") == MADE
+    come(first)
+    if first == "a":
+        come("b")
+    assert [request(name) for name in "cdefg"].count(MADE) == at_once

@@ -176,7 +176,7 @@ class _Shelf:
 
 
 def _add_copy(copies: list[UrlParts], parts: UrlParts) -> None:
-    """Add a URL to a few; those with the fewest folders stay, for all others may nest in them."""
+    """Add a URL to a few; those with the shortest folders stay, for others nest in them."""
     copies.append(parts)
     copies.sort(key=lambda one: len(dict(one.features).get(PREFIX, "")))
     del copies[_COPIES:]
