@@ -20,6 +20,7 @@ from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
 from crawler.dedup.urls.site_rules import Change, SiteRules
 from crawler.dedup.urls.url_judge import Judgement
+from crawler.dedup.urls.volatile import VOLATILE
 
 Site = Callable[[str], tuple[object, Iterable[str]]]
 
@@ -385,6 +386,11 @@ NOTES = {f"/~mallory/{n}?id={i}": k for k, n in enumerate(NAMES) for i in range(
     [
         # Pages of one's own in several folders, and one that is called like somebody's folder.
         (FOLDERS | {"/~mallory/~alice": 9}, "/~alice/tea", "/~mallory/b/jam"),
+        (
+            FOLDERS | {"/~mallory/~alice": 9, "/~mallory/new": 10, "/~alice/cv": 11},
+            "/~alice/new/cv",
+            "/~mallory/b/jam",
+        ),
         (MIRROR | {"/~mallory/cv": 10}, "/~alice/cv", ""),  # some pages are copies of another's
         (INNER | {"/~mallory/~alice/cv": 10}, "/~alice/cv", ""),
         (
@@ -454,6 +460,29 @@ def test_a_wrong_rule_of_a_person_is_told_once_and_holds() -> None:
     assert rules.note_page(parts("/tea?sort=d"), 3, is_new=True) == []
     assert rules.note_page(parts("/cake?sort=a"), 4, is_new=True) == []
     assert rules.find_rules(parts("/tea?sort=e")) == ["?sort"]
+    rules.take_rules({"?sort": {"state": "added"}, VOLATILE: {"state": "added"}})
+    for number in range(3):
+        note_found_once(rules, f"/tea/{number}x", 9, is_new=not number)
+    note_found_once(rules, "/tea/8x", 10, is_new=True)
+    assert VOLATILE in rules.rules
+
+
+def test_a_page_that_moves_says_nothing_of_what_matters_to_its_site() -> None:
+    rules = SiteRules()
+    note_pages(rules, {"/a/tea": 1, "/b/tea": 2})
+    assert rules.matters == {"prefix"}
+    rules.note_moving(parts("/b/tea"), 0, "prefix")
+    assert not rules.matters
+
+
+def test_a_url_that_was_only_found_holds_up_no_other() -> None:
+    """Neither after the rules have changed."""
+    rules = SiteRules()
+    rules.note_found(parts("/tea?sort=a"))
+    rules.take_rules({"?sid": {"state": "added"}})
+    assert rules.judge_url(parts("/tea?sort=b")) is Judgement.NEW
+    rules.note_request(parts("/tea?sort=a"))
+    assert rules.judge_url(parts("/tea?sort=b")) is Judgement.SUSPECT
 
 
 def test_what_others_tell_is_confirmed_first() -> None:
@@ -494,16 +523,20 @@ def shop(
 
 @pytest.mark.parametrize("link", ["/{page}/{n}x", "/{page}/{n}x?utm={n}"])
 def test_a_part_that_is_new_in_each_link_makes_no_difference(link: str) -> None:
-    """Three pages have to show it, of each name of a page; and one that does not revokes it."""
+    """Three pages have to show it, of each name of a page."""
     crawled = crawl(endless(link), "/")
     assert crawled.rules.rules.keys() == {"volatile"}
     assert len(crawled.texts) == 6
     assert crawled.fetched <= 30
+
+
+@pytest.mark.parametrize("path", ["/{0}/{1}x", "/a-{0}-{1}x", "/{1}x-{0}-a"])
+def test_a_part_that_is_no_longer_new_in_each_link_revokes_its_rule(path: str) -> None:
     rules = SiteRules()
     for page, number in itertools.product(range(6), range(3)):
-        note_found_once(rules, f"/{page}/{page}{number}x", page, is_new=not number)
-    assert rules.find_rules(parts("/3/99x")) == ["volatile"]
-    note_found_once(rules, "/3/98x", 99, is_new=True)
+        note_found_once(rules, path.format(page, f"{page}{number}"), page, is_new=not number)
+    assert rules.find_rules(parts(path.format(3, 99))) == ["volatile"]
+    note_found_once(rules, path.format(3, 98), 99, is_new=True)
     assert not rules.rules
 
 
