@@ -17,6 +17,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls import known_urls
 from crawler.dedup.urls.evidence import RuleEvidence
 from crawler.dedup.urls.familiar import FamiliarValues
+from crawler.dedup.urls.mattering import WHOLE_SITE, MatteringFeatures
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
 from crawler.dedup.urls.site_rules import Change, SiteRules
 from crawler.dedup.urls.url_judge import Judgement
@@ -376,6 +377,7 @@ def test_rules_prove_themselves_in_each_section() -> None:
 
 NAMES = ("tea", "cake", "pie", "jam")
 FOLDERS = {f"/~mallory/{a}/{n}": k for k, n in enumerate(NAMES) for a in "abcde"}
+COPIES = {f"{way}/{n}": k for k, n in enumerate(NAMES) for way in ("", "/~alice", "/~mallory")}
 MIRROR = {f"/~{who}/{n}": k for k, n in enumerate(NAMES) for who in ("alice", "mallory")}
 INNER = {f"{way}/~alice/{n}": k for k, n in enumerate(NAMES) for way in ("/~mallory", "")}
 NOTES = {f"/~mallory/{n}?id={i}": k for k, n in enumerate(NAMES) for i in range(9)}
@@ -392,6 +394,7 @@ NOTES = {f"/~mallory/{n}?id={i}": k for k, n in enumerate(NAMES) for i in range(
             "/~mallory/b/jam",
         ),
         (MIRROR | {"/~mallory/cv": 10}, "/~alice/cv", ""),  # some pages are copies of another's
+        (COPIES | {"/~mallory/cv": 10}, "/~alice/cv", "/~mallory/jam?"),
         (INNER | {"/~mallory/~alice/cv": 10}, "/~alice/cv", ""),
         (
             NOTES
@@ -468,11 +471,29 @@ def test_a_wrong_rule_of_a_person_is_told_once_and_holds() -> None:
 
 
 def test_a_page_that_moves_says_nothing_of_what_matters_to_its_site() -> None:
+    """What a person has forbidden stays so."""
     rules = SiteRules()
-    note_pages(rules, {"/a/tea": 1, "/b/tea": 2})
-    assert rules.matters == {"prefix"}
-    rules.note_moving(parts("/b/tea"), 0, "prefix")
-    assert not rules.matters
+    rules.take_rules({"?id": {"state": "forbidden"}})
+    note_pages(rules, {"/a/tea": 1, "/b/tea": 2, **FOLDERS})
+    assert rules.matters == {"prefix", "?id"}
+    assert not rules.rules
+    for name in rules.matters:
+        rules.note_moving(parts("/b/tea"), 0, name)
+    assert rules.matters == {"?id"}
+
+
+def test_a_page_that_moves_says_nothing_of_its_choices() -> None:
+    """A choice that a page offers seemed to matter to it, as it moves."""
+    rules = SiteRules()
+    rules.note_choice(parts("/3?sort=a"), parts("/3?sort=b"))
+    pages = {f"/{n}?sort={value}": n for n in range(3) for value in "abc"}
+    note_pages(rules, {**pages, "/3?sort=a": 3, "/3?sort=b": 9})
+    assert not rules.rules
+    note_pages(rules, {**{path: 100 + n for path, n in pages.items()}, "/3?sort=a": 103})
+    assert rules.rules
+    assert rules.find_rules(parts("/3?sort=c")) is None
+    rules.note_moving(parts("/3?sort=a"), 0, "?sort")
+    assert rules.find_rules(parts("/3?sort=c")) == ["?sort"]
 
 
 def test_a_url_that_was_only_found_holds_up_no_other() -> None:
@@ -530,7 +551,7 @@ def test_a_part_that_is_new_in_each_link_makes_no_difference(link: str) -> None:
     assert crawled.fetched <= 30
 
 
-@pytest.mark.parametrize("path", ["/{0}/{1}x", "/a-{0}-{1}x", "/{1}x-{0}-a"])
+@pytest.mark.parametrize("path", ["/{0}/{1}x", "/a-{0}-{1}x", "/{1}x-{0}-a", "/a_{0}_{1}x"])
 def test_a_part_that_is_no_longer_new_in_each_link_revokes_its_rule(path: str) -> None:
     rules = SiteRules()
     for page, number in itertools.product(range(6), range(3)):
@@ -624,6 +645,28 @@ def test_names_without_end_take_bounded_memory() -> None:
         rules.note_page(parts(f"/{number % 7}?x{number}=1"), number % 7, is_new=number < 7)
     assert not rules.rules
     assert len(rules._open) <= 256
+
+
+def test_kinds_of_pages_without_end_take_bounded_memory() -> None:
+    mattering = MatteringFeatures()
+    kinds = {mattering.add("?id", UrlKind(str(number), "")) for number in range(5000)}
+    assert len(kinds) <= 4096 + 1
+    for number in range(500):
+        mattering.add(f"?{number}", WHOLE_SITE)
+    assert len(mattering.of_any) <= 256
+
+
+@pytest.mark.parametrize(("page", "found"), [("/7", ["?id"]), ("/menu", None)])
+def test_what_matters_to_numbered_pages_says_nothing_of_named_ones(
+    page: str, found: list[str] | None
+) -> None:
+    """What matters to a named page may matter to others beside it that nobody has tried."""
+    rules = SiteRules()
+    note_pages(rules, {f"{page}?id=1": 100, f"{page}?id=2": 101})
+    note_pages(rules, {f"/{name}?id={n}": k for k, name in enumerate(NAMES) for n in range(9)})
+    note_pages(rules, {"/scone?id=0": 102})
+    assert rules.find_rules(parts("/scone?id=1")) == found
+    assert rules.find_rules(parts(f"{page}?id=3")) is None
 
 
 def test_a_rule_is_told_in_few_bytes() -> None:

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 
 from crawler.dedup import DedupConfig, Kind, Verdict
 from crawler.pipelines.item_pages.item_page import Missing
+from crawler.pipelines.item_pages.long_texts import LongTexts
 from crawler.pipelines.outcome import Outcome
 from tests.pipelines import crawls
 from tests.pipelines.made_sites import Own
@@ -118,3 +119,18 @@ def test_the_field_with_a_long_text_is_named(
     (said,) = (line for line in caplog.messages if "No page was checked" in line)
     assert ("Most of them have" in said) == bool(setting)
     assert setting in said
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        ([{"body": LONG}, {"title": "Tea"}], ""),  # half of them, not most
+        ([{"body": LONG}, {"body": LONG}, {"body": f"<p>{LONG}</p>"}], "DEDUP_TEXT_FIELD=body"),
+    ],
+)
+def test_what_few_items_have_decides_nothing(items: list[dict[str, str]], said: str) -> None:
+    texts = LongTexts(DedupConfig())
+    for item in items:
+        texts.note_item(item)
+    assert said in texts.describe()
+    assert bool(texts.describe()) == bool(said)
