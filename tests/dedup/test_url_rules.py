@@ -553,12 +553,16 @@ def test_a_part_that_is_new_in_each_link_makes_no_difference(link: str) -> None:
 
 @pytest.mark.parametrize("path", ["/{0}/{1}x", "/a-{0}-{1}x", "/{1}x-{0}-a", "/a_{0}_{1}x"])
 def test_a_part_that_is_no_longer_new_in_each_link_revokes_its_rule(path: str) -> None:
+    """Which may be learnt anew."""
     rules = SiteRules()
     for page, number in itertools.product(range(6), range(3)):
         note_found_once(rules, path.format(page, f"{page}{number}"), page, is_new=not number)
     assert rules.find_rules(parts(path.format(3, 99))) == ["volatile"]
     note_found_once(rules, path.format(3, 98), 99, is_new=True)
     assert not rules.rules
+    for page, number in itertools.product(range(6), range(3)):
+        note_found_once(rules, path.format(page, f"5{page}{number}"), page, is_new=False)
+    assert rules.find_rules(parts(path.format(2, 99))) == ["volatile"]
 
 
 @pytest.mark.parametrize(
@@ -609,6 +613,25 @@ def test_lists_that_lead_on_are_followed() -> None:
         return kind, [*([f"/{kind}/{n + 1}"] if n < 20 else []), f"/item/{kind}{n}"]
 
     assert len(crawl(site, "/").texts) == 1 + 4 + 80
+
+
+def test_nobody_waits_for_a_list_that_leads_on() -> None:
+    """Until seven pages have come, its URLs may be those of one page."""
+    rules = SiteRules()
+    for number in range(8):
+        url = parts(f"/list/{number}z")
+        is_free = rules.judge_url(url, number + 1) is Judgement.NEW
+        assert is_free == (number < 2 or number == 7)
+        rules.note_request(url, number + 1)
+        rules.note_page(url, 1, is_new=not number, found_on=number + 1, links=((number,),))
+
+
+def test_a_link_that_is_new_tells_pages_apart() -> None:
+    """Numbered lists may have one text, but each leads on."""
+    rules = SiteRules()
+    rules.note_page(parts("/list?page=1"), 1, is_new=True)
+    rules.note_page(parts("/list?page=2"), 1, is_new=False, has_news=True)
+    assert rules.matters == {"?page"}
 
 
 def test_a_page_that_came_often_before_others_is_no_list() -> None:

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from scrapy import FormRequest, Request, Spider
 from scrapy.exceptions import DropItem
+from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 from crawler.chrome import SharedTemplate
 from crawler.items import Page
 from crawler.pipelines.item_pages import items_of_page
+from crawler.pipelines.item_pages.belonging import OwnTexts
 from crawler.pipelines.item_pages.items_of_page import ItemsOfPage
 from tests.pipelines.crawls import Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
@@ -198,6 +200,20 @@ async def test_what_a_start_request_brings_may_fail(web: Web, redis_url: str) ->
         web.page(f"/{number}", text=f"Tea house {prose(number // 2)}")
     stats = await crawl(web, spider=Bringing, DEDUP_REDIS_URL=redis_url)
     assert (stats["dedup/unique"], stats["dedup/dropped/exact"]) == (2, 2)
+
+
+def test_an_item_of_a_copy_is_another_one_once() -> None:
+    """For a text that its page does not show, or a code that the start of the crawl brought."""
+    known = OwnTexts()
+
+    def is_other(item: dict[str, str], **meta: Any) -> bool:
+        request = Request("http://a/", cb_kwargs=item, meta=meta)
+        response = HtmlResponse("http://a/", body=b"<html><p>Tea house", request=request)
+        return known.is_other(item, "Tea house", response)
+
+    assert [is_other({"name": "Brass valve"}) for _ in range(2)] == [True, False]
+    assert not is_other({"isbn": "9780000000001"})
+    assert is_other({"isbn": "9780000000001"}, is_start_request=True)
 
 
 def test_a_page_is_no_record_beside_its_page() -> None:
