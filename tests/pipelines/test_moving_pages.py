@@ -86,7 +86,8 @@ def try_pages(read: Callable[[str, int], str]) -> tuple[bool, int]:
             is_new = text not in known
             known.add(text)
             if not is_new:
-                moving.note_old_text(url, {1: ""})
+                moving.note_old_text({1: ""})
+                moving.give_up(url)
                 break
             url = moving.note_text(url, {1: ""}, text, new=number + 1, enough=8)
             if moving.find([1]):

@@ -152,7 +152,7 @@ class Spool:
     def _claim_files(self) -> Iterator[BinaryIO]:
         """Yield the files that no other process drains; the caller removes each when it is done."""
         with self._hold_lock():
-            if self._path.exists() and self._path.stat().st_size:
+            if self._path.exists():
                 self._path.rename(self._free_name())
         for path in sorted(self._list_files(f"{_NAME}-*.jsonl")):
             with suppress(FileNotFoundError), path.open("rb") as file:

@@ -170,15 +170,14 @@ class MovingPages:
         return ""
 
     def give_up(self, url: str) -> None:
-        """End the trial of a URL that was to be fetched again, and has failed."""
+        """End the trial of a URL that was fetched again, and has failed or had a known text."""
         self._trials.pop(url, None)
 
-    def note_old_text(self, url: str, pages: Mapping[int, str]) -> None:
-        """Note that a URL has a text that is known: if it was fetched again, that is enough.
+    def note_old_text(self, pages: Mapping[int, str]) -> None:
+        """Note that a URL has a text that is known.
 
         What shares a frame with it is several pages, or does not move.
         """
-        self._trials.pop(url, None)
         for page, name in pages.items():
             if name == VOLATILE:
                 self._watches.pop(page, None)

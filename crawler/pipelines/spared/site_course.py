@@ -188,7 +188,7 @@ class SiteCourse:
             links=tuple(visit.links),
         )
         if not is_new:
-            self._moving.note_old_text(url, pages)
+            self._moving.note_old_text(pages)
         elif visit.whole:
             self._watch(url, pages, visit, is_empty=novelty.new == texts)
         return changes
