@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import resource
@@ -11,16 +12,19 @@ import tracemalloc
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
+from unittest.mock import AsyncMock
 
 import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.exchange.exchange import Exchange
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.exchange.spool import Spool
 from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import SIMHASH, OddSketch
-from crawler.dedup.store.messages import CheckRequest, Gone
+from crawler.dedup.store.messages import Answer, CheckRequest, Gone
 from crawler.dedup.store.namespaces import copy_index
 from tests.conftest import Server
 from tests.support.forked import forking
@@ -344,6 +348,28 @@ def test_processes_share_it(tmp_path: Path) -> None:
             found += drained(spool)
     found += drained(spool)
     assert sorted(r.token for r in found) == [n.to_bytes(4) for n in range(300)]
+
+
+async def test_answers_that_fail_late_let_the_server_rest(tmp_path: Path) -> None:
+    """On a cluster each page waits for its own nodes, when its exchange has ended."""
+    asked: list[CheckRequest] = []
+
+    async def check(requests: list[CheckRequest]) -> list[asyncio.Future[Answer]]:
+        asked.extend(requests)
+        error = ServerError("no answer")
+        error.__cause__ = RedisConnectionError()
+        loop = asyncio.get_running_loop()
+        (answer,) = answers = [loop.create_future()]
+        loop.call_later(0.3, answer.set_exception, error)
+        return answers
+
+    spool, nothing = Spool(tmp_path, "index"), AsyncMock()
+    exchange = Exchange(check, nothing, nothing, limit=9, timeout=9, spool=spool)
+    for number in range(2):
+        with pytest.raises(ServerError, match="no answer"):
+            await exchange.check(request(number))
+    assert len(asked) == 1
+    assert spool.count() == ((2, 0), (0, 0))
 
 
 async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> None:

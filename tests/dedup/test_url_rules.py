@@ -361,6 +361,14 @@ def test_each_value_that_comes_back_is_tried() -> None:
     assert rules.find_rules(parts("/1?lang=de")) is None
 
 
+def test_two_values_are_enough_for_pages_of_their_kind() -> None:
+    rules = SiteRules()
+    note_pages(rules, {f"/{page}?lang={lang}": page for page in range(3) for lang in ("xx", "yy")})
+    note_pages(rules, {"/9?lang=xx": 9})
+    assert rules.find_rules(parts("/9?lang=yy")) == ["?lang"]
+    assert rules.find_rules(parts("/9?lang=zz")) is None
+
+
 def test_rules_prove_themselves_in_each_section() -> None:
     """Whoever owns a folder of a host can hide no page in another's."""
     rules = SiteRules()

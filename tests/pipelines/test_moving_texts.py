@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
+import json
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from redis import Redis
@@ -20,8 +22,11 @@ from scrapy import Spider, signalmanager, signals
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
+from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.store.messages import Crawl
+from crawler.pipelines.crawl.job import Job
 from crawler.pipelines.crawl.running import RunningMark
 from tests.conftest import Server, wait_until
 from tests.pipelines.crawls import Feed, Site, crawl, make_crawler, prose, weeks
@@ -434,6 +439,45 @@ async def test_a_crawl_that_ends_while_another_looks_for_it_was_not_killed(
         monkeypatch.setattr(fcntl, "flock", end_before)
         await RunningMark(index).report_killed()
         assert not (await index.begin_crawl()).unended
+
+
+@pytest.mark.parametrize(("name", "marks"), [("", 1), ("week 1", 0)])
+async def test_crawls_with_a_name_have_no_marks(
+    redis_url: str, tmp_path: Path, name: str, marks: int
+) -> None:
+    """All processes with the name are one crawl, even if one of them is killed."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path, crawl=name, namespace="tea/1")
+    async with DuplicateIndex.open(config) as index:
+        await Job().begin_crawl(index)
+        assert len(RunningMark(index)._list_marks()) == marks
+        await RunningMark(index).report_killed()  # it runs
+        assert len(RunningMark(index)._list_marks()) == marks
+        await index.end_crawl()
+
+
+@pytest.mark.parametrize(("digest", "is_told"), [("old", True), ("new", False)])
+async def test_a_killed_crawl_is_told_to_its_own_index(
+    tmp_path: Path, digest: str, is_told: bool
+) -> None:
+    """In another one its number is that of another crawl."""
+    state = {"running": True, "crawl": [1, 1_700_000_000], "index": "old"}
+    (tmp_path / "dedup.json").write_text(json.dumps(state))
+    index: Any = Mock(digest=digest, begin_crawl=AsyncMock(return_value=Crawl(2, 1_800_000_000)))
+    await Job(tmp_path).begin_crawl(index)
+    killed = Crawl(1, 1_700_000_000) if is_told else None
+    index.begin_crawl.assert_awaited_once_with(None, killed=killed)
+
+
+@pytest.mark.parametrize(("how", "stays"), [("again", False), ("resume", True)])
+def test_what_a_killed_crawl_had_queued(tmp_path: Path, how: str, stays: bool) -> None:
+    """A new queue among the files of the old one would have some of its requests, too."""
+    (tmp_path / "dedup.json").write_text('{"running": true}')
+    waiting = tmp_path / "requests.queue" / "0"
+    waiting.parent.mkdir()
+    waiting.touch()
+    crawler = get_crawler(settings_dict={"JOBDIR": str(tmp_path)})
+    Job.of_crawl(crawler, DedupConfig(on_interrupt=how))
+    assert waiting.exists() == stays
 
 
 def test_the_shell_is_no_crawl(web: Web, redis_url: str, tmp_path: Path) -> None:
