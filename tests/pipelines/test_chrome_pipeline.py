@@ -60,9 +60,10 @@ async def test_leaves_what_is_no_text(pipeline, stats, there):
 
 
 @pytest.mark.parametrize("item", [{"url": "/"}, {"html": 7}, {"html": None}, {}, 7])
-async def test_passes_what_is_no_page(pipeline, item):
-    """An item without HTML passes as it is."""
+async def test_passes_what_is_no_page(pipeline, stats, item):
+    """An item without HTML passes as it is, and is counted."""
     assert await pipeline.process_item(item) is item
+    assert stats["dedup/missing_field/html"] == isinstance(item, dict)
 
 
 async def test_passes_what_fails(pipeline, stats, monkeypatch, caplog):

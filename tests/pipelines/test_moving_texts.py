@@ -468,6 +468,27 @@ async def test_a_killed_crawl_is_told_to_its_own_index(
     index.begin_crawl.assert_awaited_once_with(None, killed=killed)
 
 
+async def test_a_mark_is_told_to_the_index_that_it_names(tmp_path: Path) -> None:
+    """Another index with that name, made after a reset, has other crawls."""
+    for digest in "old", "new":
+        (tmp_path / f"running-tea@{digest}-1-1700000000").touch()
+    config = DedupConfig(data_dir=tmp_path, namespace="tea")
+    index: Any = Mock(digest="new", config=config, give_up_crawl=AsyncMock())
+    await RunningMark(index).report_killed()
+    index.give_up_crawl.assert_awaited_once_with(Crawl(1, 1_700_000_000))
+    assert os.listdir(tmp_path) == ["running-tea@old-1-1700000000"]  # noqa: PTH208
+
+
+async def test_a_paused_crawl_remembers_the_hosts_that_it_visited(tmp_path: Path) -> None:
+    """Their unconfirmed records drop no page for good when it goes on."""
+    job, index = Job(tmp_path), Mock(digest="", begin_crawl=AsyncMock(return_value=Crawl(1, 2)))
+    await job.begin_crawl(index)
+    job.save_pages({}, {}, ["a.example"], Spider("tea"))
+    job.note_closed("shutdown")
+    job.remove_mark()
+    assert Job(tmp_path).hosts == ["a.example"]
+
+
 @pytest.mark.parametrize(("how", "stays"), [("again", False), ("resume", True)])
 def test_what_a_killed_crawl_had_queued(tmp_path: Path, how: str, stays: bool) -> None:
     """A new queue among the files of the old one would have some of its requests, too."""
