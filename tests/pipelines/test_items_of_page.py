@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from scrapy import FormRequest, Request, Spider
 from scrapy.exceptions import DropItem
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.test import get_crawler
 
 from crawler.chrome import SharedTemplate
 from crawler.items import Page
 from crawler.pipelines.item_pages import items_of_page
 from crawler.pipelines.item_pages.belonging import OwnTexts
 from crawler.pipelines.item_pages.items_of_page import ItemsOfPage
+from crawler.pipelines.item_pages.origins import WITHOUT_ITEM, ItemsOfResponse
 from tests.pipelines.crawls import Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
 from tests.support.texts import article, text
@@ -200,6 +202,19 @@ async def test_what_a_start_request_brings_may_fail(web: Web, redis_url: str) ->
         web.page(f"/{number}", text=f"Tea house {prose(number // 2)}")
     stats = await crawl(web, spider=Bringing, DEDUP_REDIS_URL=redis_url)
     assert (stats["dedup/unique"], stats["dedup/dropped/exact"]) == (2, 2)
+
+
+@pytest.mark.parametrize(("status", "is_told"), [(200, True), (503, False)])
+def test_an_error_without_an_item_is_no_empty_page(status: int, is_told: bool) -> None:
+    """A spider may handle errors: the page may have its item again when the outage is over."""
+    crawler, told = get_crawler(), list[str]()
+
+    def note(url: str) -> None:
+        told.append(url)
+
+    crawler.signals.connect(note, signal=WITHOUT_ITEM)
+    ItemsOfResponse(crawler, Response("http://a/", status=status)).tell_of_none()
+    assert told == ["http://a/"] * is_told
 
 
 def test_an_item_of_a_copy_is_another_one_once() -> None:
