@@ -49,6 +49,8 @@ def test_what_is_added_is_drained_once(tmp_path: Path) -> None:
     assert spool.count() == ((10, 0), (0, 0))
     assert drained(spool) == requests
     assert (drained(spool), spool.count()) == ([], ((0, 0), (0, 0)))
+    (tmp_path / "file").touch()
+    assert Spool(tmp_path / "file" / "folder", "index").count() == ((0, 0), (0, 0))
 
 
 def test_reports_of_gone_pages_are_kept_too(tmp_path: Path) -> None:
@@ -143,6 +145,7 @@ def test_a_rename_that_finds_the_disk_full_changes_nothing(tmp_path: Path) -> No
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert [[found.pages for found in spool.count()] for spool in spools] == [[100, 0], [0, 100]]
+    assert not [*tmp_path.glob("*.part")]
     Spool.rename(tmp_path, "old", "new")
     assert [spool.count()[0].pages for spool in spools] == [0, 100]
 
