@@ -17,7 +17,10 @@ Site = Callable[[str], tuple[int | str, Iterable[str]]]
 
 
 class Pages(dict[str, Answer]):
-    """Answers that are made when asked for: of a path its text, or the seed of one, and links."""
+    """Answers that are made when asked for: of a path its text, or the seed of one, and links.
+
+    Links to ``/to/PATH`` are redirected to ``/PATH``.
+    """
 
     def __init__(self, site: Site) -> None:
         super().__init__()
@@ -26,6 +29,8 @@ class Pages(dict[str, Answer]):
     def get(self, path: str, default: Any = None) -> Any:
         if not path.startswith("/") or path == "/robots.txt":
             return default
+        if path.startswith("/to/"):
+            return Answer(headers={"Location": path.removeprefix("/to")}, status=302)
         seed, links = self.site(path)
         anchors = "".join(f'<li><a href="{link}">x</a></li>' for link in links)
         title, text = (seed, prose(seed)) if isinstance(seed, int) else ("Title", seed)

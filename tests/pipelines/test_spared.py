@@ -278,9 +278,15 @@ def described(path: str) -> tuple[Any, list[str]]:
     return name_of(path), ["/month/24312", "/picture/1", *(f"/{n}" for n in range(1, 20))]
 
 
-async def test_a_calendar_with_names_ends(web: Web, redis_url: str) -> None:
+@pytest.mark.parametrize("to", ["", "/to"], ids=["direct", "redirected"])
+async def test_a_calendar_with_names_ends(web: Web, redis_url: str, to: str) -> None:
     """Although each month has a text of its own; an album, and what is beside them, is kept."""
-    fetched, texts, _ = await fetch(web, described, redis_url)
+
+    def site(path: str) -> tuple[Any, list[str]]:
+        text, links = described(path)
+        return text, [to * link.startswith("/month") + link for link in links]
+
+    fetched, texts, _ = await fetch(web, site, redis_url)
     assert sum(path.startswith("/picture") for path in fetched) == 30
     assert {prose(n).split()[-1] for n in range(20)} <= texts
     assert sum(path.startswith("/month") for path in fetched) <= 150

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus, urlsplit
 
 import xxhash
 
-from ...dedup.urls.parts import UrlParts
+from ...dedup.urls.parts import UrlKind, UrlParts
 
 _MOST_CONTENTS: Final = 1 << 19
 _MOST_PAGES: Final = 1 << 18
@@ -25,13 +25,20 @@ _NUMBERS: Final = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
 
 
 class Found(NamedTuple):
-    """The page that a request was found on.
-
-    ``is_alike`` says that both URLs are of one kind, as those of two months are.
-    """
+    """The page that a request was found on, and the kind of that page's URL."""
 
     page: int
-    is_alike: bool = False
+    kind: UrlKind | None = None
+
+    def is_alike(self, kind: UrlKind) -> bool:
+        """Whether another URL is of the same kind, as those of two months are.
+
+        The numbers of years are no difference.
+        """
+        if self.kind is None:
+            return False
+        (section, stem), other = self.kind, kind.section
+        return stem == kind.stem and (section == other or (section.isdigit() and other.isdigit()))
 
 
 @dataclass(slots=True)
@@ -179,7 +186,7 @@ class Novelty:
         is_new = content not in self._contents
         if is_new and len(self._contents) < _MOST_CONTENTS:
             self._contents.add(content)
-        is_empty = is_new and found_on.is_alike and outline in self._outlines
+        is_empty = is_new and outline in self._outlines and found_on.is_alike(parts.kind)
         if outline is not None and len(self._outlines) < _MOST_PAGES:
             self._outlines.add(outline)
         brings_news = is_new and not is_empty

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 
-from ...dedup.urls.parts import UrlParts, split_url
+from ...dedup.urls.parts import split_url
 from ...dedup.verdict import Kind
 from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
@@ -143,9 +143,9 @@ class Sparing:
         if parts is None:
             return request
         site = self._sites.course_of(self._keys.find_key(request))
-        page = page_number(response.url)
-        own = split_url(response.url)
-        request.meta[FOUND_ON] = page, _are_alike(parts, own)
+        page, own = page_number(response.url), split_url(response.url)
+        # As a plain tuple, which any queue can keep.
+        request.meta[FOUND_ON] = page, None if own is None else tuple(own.kind)
         if own is not None and site.rules.may_be_one(parts, own):
             visit.own_link = visit.own_link or parts
             site.rules.note_choice(parts, visit.own_link)
@@ -299,14 +299,6 @@ def _gets_page(request: Request) -> bool:
     """
     is_direct = wanted_url(request) == request.url
     return is_direct and request.method == "GET" and not request.body
-
-
-def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:
-    """Whether two URLs are of one kind, the numbers of years aside."""
-    if other is None or one.kind.stem != other.kind.stem:
-        return False
-    sections = one.kind.section, other.kind.section
-    return sections[0] == sections[1] or all(map(str.isdigit, sections))
 
 
 def _is_on(config: DedupConfig, crawler: Crawler) -> bool:
