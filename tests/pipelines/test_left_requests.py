@@ -45,14 +45,31 @@ def test_what_no_page_had_is_tried() -> None:
     assert draw_untried([*known, *value], parts, 0) == []
 
 
+def test_an_argument_that_no_page_had_is_tried() -> None:
+    """Although each of its values is in one link only."""
+    fetched = [split_url("http://host/list"), split_url("http://host/item?sid=0&id=7")]
+    left = ["http://host/list?item=tea", "http://host/list?item=cake"]
+    known = [f"http://host/item?sid={n}&id=7" for n in range(1, 10)]
+    assert len({*draw_untried([*known, *left], filter(None, fetched), 10)} & {*left}) == 1
+
+
+def test_many_nested_links_hide_no_value_that_no_page_had() -> None:
+    """They differ in folders only, so one stands for all of them."""
+    fetched = [split_url("http://host/tea"), split_url("http://host/item?id=1")]
+    nested = [f"http://host/cake/{a}/{b}/tea" for a in range(80) for b in range(60)]
+    value = ["http://host/item?id=2", "http://host/item?id=2&sid=1"]
+    drawn = draw_untried([*nested, *value], filter(None, fetched), 10)
+    assert {*drawn} & {*value}
+
+
 def test_a_crawl_that_ends_tries_what_was_left_as_fruitless() -> None:
     """One of each untried value, no more than ten, and no more if these bring nothing new."""
     course = SiteCourse(copy_depth=6, fruitless=2)
-    parts = split_url("http://host/item?a=0")
+    parts = split_url("http://host/item?a=0&n=40")
     assert parts is not None
     visit = Visit()
     visit.cluster = visit.text = 1
-    course.note_visit("http://host/item?a=0", parts, NOWHERE, visit)
+    course.note_visit("http://host/item?a=0&n=40", parts, NOWHERE, visit)
     for number in range(40):
         request = Request(f"http://host/item?a={number % 20}&n={number}")
         course.leave(request, (Why.FRUITLESS,), NOWHERE)
