@@ -36,6 +36,14 @@ CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # facts may have the 
 _CELLS: Final = np.isin(TAGS, ("th", "td"))
 HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
+LISTED: Final = 0.3  # the same at least, of a table of contents beside less text
+_MARKED: Final = CHROME | sum(
+    BIT[sign]
+    for sign in (
+        "header", "c_header", "aside", "c_sidebar", "form", "c_crumbs", "c_share", "c_comment",
+        "c_ad", "c_signup",
+    )
+)  # fmt: skip
 
 
 def group_siblings(flat: Flat) -> Ints:
@@ -205,6 +213,19 @@ def raise_inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide
     odds *= np.exp(INSIDE * min(outside / OUTSIDE, 1))
     judged[first:end] = odds / (1 + odds)
     return judged
+
+
+def keep_contents(
+    kept: NDArray[np.bool_], judged: Wide, flat: Flat, sizes: Wide
+) -> NDArray[np.bool_]:
+    """Return which blocks to keep; also others, if more text is expected in these.
+
+    The title page of a manual has a notice on its licence, which is as likely main text as any
+    prose, and a table of contents. That may be a menu, so F1 is expected to be highest without it.
+    But then a manual's title page is a copy of that of each manual with this notice.
+    """
+    other = ~kept & (judged >= LISTED) & ((flat.signs_of_blocks & _MARKED) == 0)
+    return kept | other if (judged * sizes)[other].sum() > sizes[kept].sum() else kept
 
 
 def below_heading(
