@@ -9,6 +9,8 @@ import resource
 import signal
 import time
 import tracemalloc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -400,15 +402,22 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         assert sum((await index.stats()).verdicts.values()) == 3
 
 
-async def test_a_crawl_whose_pages_were_replayed_can_end(start_server, tmp_path: Path) -> None:
-    """It is not taken for a killed one, because the server had hung a moment before."""
-    server: Server = start_server()
-    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1.2)
+@asynccontextmanager
+async def hanging(server: Server, folder: Path) -> AsyncIterator[DuplicateIndex]:
+    """An index in a crawl, whose server hangs since its first page, which waits."""
+    config = DedupConfig(redis_url=server.url, data_dir=folder, timeout=1.2)
     async with DuplicateIndex.open(config, spool=True) as index:
         await index.begin_crawl()
         server.process.send_signal(signal.SIGSTOP)
         with pytest.raises(ServerError):
             await index.check("http://a/1", text(article(1)))
+        yield index
+
+
+async def test_a_crawl_whose_pages_were_replayed_can_end(start_server, tmp_path: Path) -> None:
+    """It is not taken for a killed one, because the server had hung a moment before."""
+    server: Server = start_server()
+    async with hanging(server, tmp_path) as index:
         server.process.send_signal(signal.SIGCONT)
         assert [verdict.kind async for verdict in index.replay()] == [Kind.UNIQUE]
         await index.end_crawl()
@@ -418,12 +427,7 @@ async def test_a_crawl_whose_pages_were_replayed_can_end(start_server, tmp_path:
 async def test_a_replay_without_an_answer_is_the_last_wait(start_server, tmp_path: Path) -> None:
     """Whoever stops a crawl while the server hangs waits for the replay, and for no more."""
     server: Server = start_server()
-    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1.2)
-    async with DuplicateIndex.open(config, spool=True) as index:
-        await index.begin_crawl()
-        server.process.send_signal(signal.SIGSTOP)
-        with pytest.raises(ServerError):
-            await index.check("http://a/1", text(article(1)))
+    async with hanging(server, tmp_path) as index:
         with pytest.raises(ServerError):
             await anext(index.replay())
         started = time.monotonic()
