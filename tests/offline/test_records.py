@@ -15,7 +15,7 @@ from contextlib import nullcontext, suppress
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -307,6 +307,21 @@ def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> No
     urls = [url for url, _ in PAGES]
     assert [one.shown_url for one in found[:-1]] == urls[: len(found) - 1]
     assert len(found) > 1 or name.endswith(".parquet")  # whose key to all stands at its end
+
+
+def test_a_codec_that_arrow_was_built_without_is_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheels of PyPI have all codecs, so the error is raised here as other builds do."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise pa.ArrowNotImplementedError("Support for codec 'brotli' not built")
+
+    path = corpora.write(tmp_path / "a.parquet", PAGES)
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", refuse)
+    (found,) = found_in(path)
+    assert found.text is None
+    assert "brotli" in str(found.fault)
 
 
 def test_a_parquet_file_is_copied_up_to_its_damage(tmp_path: Path) -> None:

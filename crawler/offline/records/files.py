@@ -34,7 +34,8 @@ GZIP: Final = (".gz",)
 ZSTD: Final = (".zst", ".zstd")
 # Errors of a file that cannot be read or decompressed, at all or to its end.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
-# Errors of a damaged file: Arrow raises ValueError for damaged Parquet, the other for some codecs.
+# Errors of a damaged file: Arrow raises ValueError for damaged Parquet, and the other for a codec
+# that it was built without.
 DAMAGED: Final = (*UNREADABLE, ValueError, NotImplementedError)
 _NAMES: Final = ".parquet, or .jsonl .jl .ndjson .json .warc .wet, also with .gz or .zst"
 
