@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +76,17 @@ def print_clusters(clusters: Sequence[IndexCluster], title: str) -> None:
         title += f" ({len(clusters) - counts[0]} more in --json)"
     columns = ["cluster", "pages", "similarity", "first seen", "last seen", "page"]
     print_table(title, columns, rows)
+
+
+def print_urls(clusters: Sequence[IndexCluster], options: argparse.Namespace) -> None:
+    """Print one line for each cluster, with the URLs of all its pages."""
+    rows = [(one.url, len(one.members), [page.url for page in one.members]) for one in clusters]
+    if options.json:
+        for url, size, urls in rows:
+            print(json.dumps({"url": url, "size": size, "urls": urls}))
+    elif rows:
+        listed = [[url, size, " ".join(urls)] for url, size, urls in rows]
+        print_table("Kept pages and their copies", ["url", "size", "urls"], listed)
 
 
 def print_stories(found: Stories) -> None:

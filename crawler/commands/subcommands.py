@@ -35,12 +35,17 @@ EXIT_CODES = (
 # Deprecated names, each with the subcommand that replaces it and the defaults of its options.
 ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cluster": ("clusters", {}),
+    "copies": ("clusters", {"urls": True}),
     "explain": ("show", {"why": True}),
     "moved": ("where", {}),
     "prefer": ("override", {"decision": "prefer"}),
 }
 # What to write for the deprecated names that stand for more than a subcommand.
-USES = {"explain": "show --why", "prefer": "override URL prefer"}
+USES = {
+    "copies": "clusters --urls",
+    "explain": "show --why",
+    "prefer": "override URL prefer",
+}
 GOING = "0.3"  # the version without the deprecated names
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 from scrapy.settings import default_settings
 
-from crawler.commands.subcommands import Exit, find_subcommand, list_names
+from crawler.commands.subcommands import USES, Exit, find_subcommand, list_names
 from tests.commands.conftest import ROOT
 from tests.support.texts import article, changed, text
 
@@ -293,6 +293,7 @@ def test_every_setting_that_is_read_is_documented():
     ("old", "new"),
     [
         (["cluster", "http://a.example/"], ["clusters", "http://a.example/"]),
+        (["copies", "--json"], ["clusters", "--urls", "--json"]),
         (["explain", "http://b.example/near"], ["show", "--why", "http://b.example/near"]),
         (["moved", "--json"], ["where", "--json"]),
         (
@@ -306,7 +307,7 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
     fill(PAGES)
     code, out, err = dedup(*old)
     assert (code, out) == dedup(*new)[:2]
-    use = {"explain": "show --why", "prefer": "override URL prefer"}.get(old[0], new[0])
+    use = USES.get(old[0], new[0])
     hint = f"scrapy dedup: '{old[0]}' is deprecated and will be removed in 0.3: use '{use}' (-h)\n"
     assert err.startswith(hint)
     assert old[0] not in list_names()
@@ -318,6 +319,8 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
         (["clusters", "7", "--threshold", ".5"], "--threshold needs a FILE.jsonl"),
         (["clusters", "7", "--csv", "x.csv"], "--csv lists several clusters"),
         (["clusters", "7", "--story", ".5"], "name nothing else"),
+        (["clusters", "--urls", "--csv", "x.csv"], "--urls has no --csv"),
+        (["clusters", "x.jsonl", "--urls"], "--urls lists clusters of the index"),
         (["where", "http://a/", "--to", "a"], "--to is for the list"),
         (["override", "http://a/", "keep", "--fetch"], "--scope and --fetch are for prefer"),
         (["override", "http://a/", "keep", "--scope", "s"], "--scope and --fetch are for prefer"),

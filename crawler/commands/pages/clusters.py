@@ -5,7 +5,8 @@ clusters first. ID or the URL of a page lists one cluster, with when its pages w
 seen. ID is the number that `show` calls `cluster`; no other cluster ever gets it. --story 0.5
 groups kept pages that are less similar than the threshold, such as articles on one story. It drops
 nothing. It does not find long pages and pairs that share no band: the figures below the list say
-how many.
+how many. --urls prints one line a cluster: `url` of the kept page, `size` and `urls` of all its
+pages, for example for a search engine's field `additional_urls`. `url` is empty if no page is kept.
 
 FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it, also compressed by
 gzip or zstd; `-` is standard input. Every document is similar to the representative of its cluster,
@@ -31,6 +32,7 @@ from ..index_clusters import (
     print_cluster,
     print_clusters,
     print_stories,
+    print_urls,
     rows_of,
 )
 from ..output import print_json, progress_reporter
@@ -79,6 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --pairs: all of them, by the exact Jaccard coefficient of all shingles",
     )
+    parser.add_argument(
+        "--urls", action="store_true", help="one line a cluster of the index, with all its URLs"
+    )
     parser.add_argument("--csv", type=output_file, metavar="OUT", help="write the list as CSV, too")
     parser.add_argument("--json", action="store_true", help="print the list as JSON lines")
 
@@ -96,6 +101,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         for name in ("threshold", "id_field", "text_field", "html_field", "pairs", "exact"):
             if getattr(options, name):
                 raise InputError(f"--{name.replace('_', '-')} needs a FILE.jsonl")
+    if options.urls and options.csv:
+        raise InputError("--urls has no --csv: write its lines with --json")
     if source is None:
         return _run_index(options, settings)
     if options.story is not None:
@@ -105,6 +112,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             if getattr(options, name):
                 raise InputError(f"--{name.replace('_', '-')} lists several clusters")
         return _run_cluster(options, settings)
+    if options.urls:
+        raise InputError("--urls lists clusters of the index: name no file")
     return run_file(options, settings)
 
 
@@ -116,7 +125,9 @@ def _run_cluster(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     found = ask_index(
         settings, lambda index: read_cluster(index, which, progress=progress_reporter())
     )
-    if options.json:
+    if options.urls:
+        print_urls([found] if found else [], options)
+    elif options.json:
         print_json(found.to_dict() if found else None)
     elif found:
         print_cluster(found)
@@ -136,9 +147,11 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
             settings, lambda index: read_stories(index, options.story, progress=progress)
         )
         clusters = [one for one in stories.stories if len(one.members) >= least]
-    if options.json or options.csv:
+    if options.urls:
+        print_urls(clusters, options)
+    elif options.json or options.csv:
         write_rows(rows_of(clusters), options)
-    if not options.json:
+    if not options.json and not options.urls:
         if options.story is not None and stories.pages + stories.too_short:
             print_stories(replace(stories, stories=clusters))
         elif options.story is None and clusters:

@@ -47,26 +47,24 @@ def test_a_page_with_a_url_longer_than_a_path(dedup, fill):
     assert (code, json.loads(out)["size"], err) == (Exit.FOUND, 2, "")
 
 
-def test_copies_command(dedup, fill):
+def test_clusters_by_their_urls(dedup, fill):
     """Kept pages come with the number of their copies and all URLs, by size, or one of them."""
-    assert dedup("copies")[0] == Exit.NOTHING
+    assert dedup("clusters", "--urls")[:2] == (Exit.NOTHING, "")
     fill(PAGES)
     clusters = json.loads("[" + ",".join(dedup("clusters", "--json")[1].splitlines()) + "]")
     expected = {}
     for row in clusters:
         expected.setdefault(row["cluster"], []).append(row["url"])
-    rows = [json.loads(line) for line in dedup("copies", "--json")[1].splitlines()]
+    rows = [json.loads(line) for line in dedup("clusters", "--urls", "--json")[1].splitlines()]
     assert [row["urls"] for row in rows] == list(expected.values())
     assert [row["size"] for row in rows] == sorted(map(len, expected.values()), reverse=True)
     assert all(row["url"] == row["urls"][0] for row in rows)
     for name in (rows[0]["urls"][-1], str(clusters[0]["cluster"])):
-        code, out, _ = dedup("copies", name)
+        code, out, _ = dedup("clusters", "--urls", name)
         assert (code, out.splitlines()[1].split("\t")[:2]) == (Exit.FOUND, [rows[0]["url"], "3"])
-    code, _, err = dedup("copies", "http://nowhere/")
-    assert (code, err) == (
-        Exit.NOTHING,
-        "scrapy dedup: the index holds no copies of 'http://nowhere/'\n",
-    )
+    code, out, err = dedup("clusters", "--urls", "http://nowhere/")
+    assert (code, out) == (Exit.NOTHING, "")
+    assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
 
 
 def test_clusters_command(dedup, fill, tmp_path):
