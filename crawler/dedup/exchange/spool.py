@@ -1,4 +1,8 @@
-"""A durable queue of unanswered requests: pages to check, and reports of gone URLs."""
+"""A durable queue of unanswered requests: pages to check, and reports of gone URLs.
+
+Text files and no database: what a full disk, a killed process or a damaged sector spoils is one
+line, and people can read the others.
+"""
 
 from __future__ import annotations
 
