@@ -180,7 +180,7 @@ class DuplicateIndex(AskedIndex):
         await self._is_there()
         ask, store, name = self._exchange.ask, self.store, self.config.crawl or ""
         if killed is not None:
-            await self.give_up_crawl(killed)
+            await self.settle_crawl(killed, failed=True)
         if resume is not None:
             crawl = await ask(partial(store.resume_crawl, resume, name))
         else:
@@ -193,9 +193,10 @@ class DuplicateIndex(AskedIndex):
         self.crawl = crawl
         return crawl
 
-    async def give_up_crawl(self, killed: Crawl) -> None:
-        """Record that a crawl was killed."""
-        await self._exchange.ask(partial(self.store.give_up_crawl, killed))
+    async def settle_crawl(self, crawl: Crawl, *, failed: bool) -> None:
+        """Record that a crawl has ended, or that it was killed or has `failed`."""
+        end = self.store.give_up_crawl if failed else self.store.end_crawl
+        await self._exchange.ask(partial(end, crawl))
 
     async def end_crawl(self, *, failed: bool = False) -> None:
         """Record that the crawl has ended: what it kept was passed on, unless it has `failed`.
@@ -205,8 +206,7 @@ class DuplicateIndex(AskedIndex):
         """
         if self.crawl is not None and not (failed and self.config.crawl):
             ended, self.crawl = self.crawl, None
-            end = self.store.give_up_crawl if failed else self.store.end_crawl
-            await self._exchange.ask(partial(end, ended))
+            await self.settle_crawl(ended, failed=failed)
 
     async def replay(
         self, told: Callable[[str], object] = lambda url: None

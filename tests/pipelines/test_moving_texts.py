@@ -225,6 +225,27 @@ async def test_a_crawl_has_ended_when_its_feeds_are_written(
     assert unended == [1, 0]
 
 
+async def test_a_crawl_that_ends_while_the_server_is_away(
+    web: Web, start_server: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one on this machine says so, and what it kept does not come once more."""
+    server, clock, feed = start_server(appendonly="yes"), time.time(), Feed()
+    web.page("/", text=prose(1))
+    settings = {"DEDUP_REDIS_URL": server.url, "DEDUP_DATA_DIR": tmp_path, "DEDUP_TIMEOUT": 0.5}
+    crawler = make_crawler(**settings)
+
+    def kill() -> None:
+        server.kill()
+
+    crawler.signals.connect(kill, signal=signals.spider_closed)
+    await crawler.crawl_async(url=web.url)
+    server.start()
+    monkeypatch.setattr(time, "time", lambda: clock + 60)
+    await crawl(web, feed, **settings)
+    assert feed.tags["/"]["kind"] == "unchanged"
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("running")]  # noqa: PTH208
+
+
 class Database:
     """Writes its items when it is closed, as if that were one transaction."""
 
@@ -437,7 +458,7 @@ async def test_a_crawl_that_ends_while_another_looks_for_it_was_not_killed(
             lock(file, how)
 
         monkeypatch.setattr(fcntl, "flock", end_before)
-        await RunningMark(index).report_killed()
+        await RunningMark(index).report_past()
         assert not (await index.begin_crawl()).unended
 
 
@@ -450,7 +471,7 @@ async def test_crawls_with_a_name_have_no_marks(
     async with DuplicateIndex.open(config) as index:
         await Job().begin_crawl(index)
         assert len(RunningMark(index)._list_marks()) == marks
-        await RunningMark(index).report_killed()  # it runs
+        await RunningMark(index).report_past()  # it runs
         assert len(RunningMark(index)._list_marks()) == marks
         await index.end_crawl()
 
@@ -473,9 +494,9 @@ async def test_a_mark_is_told_to_the_index_that_it_names(tmp_path: Path) -> None
     for digest in "old", "new":
         (tmp_path / f"running-tea@{digest}-1-1700000000").touch()
     config = DedupConfig(data_dir=tmp_path, namespace="tea")
-    index: Any = Mock(digest="new", config=config, give_up_crawl=AsyncMock())
-    await RunningMark(index).report_killed()
-    index.give_up_crawl.assert_awaited_once_with(Crawl(1, 1_700_000_000))
+    index: Any = Mock(digest="new", config=config, settle_crawl=AsyncMock())
+    await RunningMark(index).report_past()
+    index.settle_crawl.assert_awaited_once_with(Crawl(1, 1_700_000_000), failed=True)
     assert os.listdir(tmp_path) == ["running-tea@old-1-1700000000"]  # noqa: PTH208
 
 

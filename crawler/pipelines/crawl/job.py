@@ -121,7 +121,7 @@ class Job:
         # Processes with one name are one crawl, also if one of them is killed.
         running = None if index.config.crawl else RunningMark(index)
         if running is not None:
-            await running.report_killed()
+            await running.report_past()
         crawl = await index.begin_crawl(resumed, killed=killed)
         if running is not None:
             running.hold(crawl)
@@ -187,10 +187,10 @@ class Job:
         """Why items of the crawl, which is over, may be in no output; '' if they are."""
         return describe_loss(self._crawler) if self._crawler is not None else ""
 
-    def end_crawl(self) -> None:
-        """Note that the crawl ends."""
+    def end_crawl(self, *, is_told: bool) -> None:
+        """Note that the crawl ends, and whether the index is told."""
         if self._running is not None:
-            self._running.release()
+            self._running.release(is_told=is_told)
 
     def remove_mark(self) -> None:
         """Remove the mark if all output is written."""

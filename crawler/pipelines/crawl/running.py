@@ -1,4 +1,4 @@
-"""A mark of each crawl that runs on this machine, so that the next one knows which were killed."""
+"""A mark of each crawl that runs on this machine: the next one tells the index how it ended."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ logger = logging.getLogger(__name__)
 
 
 class RunningMark:
-    """An empty file in ``DEDUP_DATA_DIR`` that a crawl locks while it runs.
+    """A file in ``DEDUP_DATA_DIR`` that a crawl locks while it runs.
 
     The kernel unlocks the file of a killed process. The index alone would take a crawl that begins
-    within seconds of the killed one for another worker of it.
+    within seconds of the killed one for another worker of it. The file is empty, unless the crawl
+    has ended while the server was away.
     """
 
     def __init__(self, index: DuplicateIndex) -> None:
@@ -30,8 +31,8 @@ class RunningMark:
         self._path: Path | None = None
         self._file: int | None = None
 
-    async def report_killed(self) -> None:
-        """Tell the index of the crawls whose marks nobody locks.
+    async def report_past(self) -> None:
+        """Tell the index which crawls were killed, or have ended: nobody locks their marks.
 
         Raises :class:`DedupError` if the index gives no answer; the marks stay.
         """
@@ -40,7 +41,8 @@ class RunningMark:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.fstat(file.fileno()).st_nlink:  # it may have ended since it was listed
                     number, start = path.name.removeprefix(self._start).split("-")
-                    await self._index.give_up_crawl(Crawl(int(number), int(start)))
+                    crawl = Crawl(int(number), int(start))
+                    await self._index.settle_crawl(crawl, failed=not file.read())
                     path.unlink()
 
     def _list_marks(self) -> list[Path]:
@@ -63,11 +65,13 @@ class RunningMark:
                 new.unlink(missing_ok=True)
             logger.debug("Could not mark the crawl as running in DEDUP_DATA_DIR: %s", error)
 
-    def release(self) -> None:
-        """Remove the mark."""
-        if self._path is not None:
-            with suppress(OSError):
+    def release(self, *, is_told: bool = True) -> None:
+        """Remove the mark, or leave it if the index could not be told that the crawl has ended."""
+        with suppress(OSError):
+            if is_told and self._path is not None:
                 self._path.unlink()
+            elif self._file is not None:
+                os.write(self._file, b"ended\n")
         if self._file is not None:
             os.close(self._file)
         self._path = self._file = None
