@@ -31,26 +31,6 @@ _HREF, _REL = (
     for name in (b"href", b"rel")
 )
 
-
-def find_anchors(data: bytes, most: int) -> list[tuple[str, str | None]]:
-    """Return URL and `rel` of the anchors that have them, among so many.
-
-    >>> find_anchors(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10)
-    [('/tea', None), ('/?a&amp;b', 'nofollow')]
-    """
-    found = []
-    for tag in islice(_ANCHOR.finditer(data), most):
-        if (href := _HREF.match(tag[1])) is not None:
-            rel = _REL.match(tag[1])
-            found.append((_attribute_value(href), rel and _attribute_value(rel)))
-    return found
-
-
-def _attribute_value(attribute: re.Match[bytes]) -> str:
-    quoted, single, bare = attribute.groups(b"")
-    return (quoted or single or bare).decode("utf-8", "replace")
-
-
 _COMMENT: Final = b"<!--"
 _ENDS: Final = {  # in small letters
     b"<script": re.compile(b"</script"),
@@ -65,15 +45,19 @@ _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in 
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 
 
-def seen_since(data: bytes, since: int) -> bytes:
-    """Return the text outside scripts, styles, comments and textareas, from `since` on.
+def visible_part(data: bytes, before: bytes = b"") -> bytes:
+    """Return the part of `data` outside scripts, styles, comments and textareas.
 
-    Each of these is replaced by a space; unclosed ones last until the end.
+    Each of these is replaced by a space; unclosed ones last until the end. `before` is the page
+    before it: a script may have begun there, or only a string in one that looks like the beginning
+    of a style.
 
-    >>> seen_since(b"<p>tea<!-- leaves --><script>a</script>s", 3)
+    >>> visible_part(b"tea<!-- leaves --><script>a</script>s", b"<p>")
     b'tea  </script>s'
+    >>> visible_part(b"x</script><p>tea", b"<script>var a; ")
+    b' </script><p>tea'
     """
-    return b" ".join(_seen_since(data, since))
+    return b" ".join(_seen_since(before + data, len(before)))
 
 
 def _seen_since(data: bytes, since: int) -> Iterator[bytes]:
@@ -87,15 +71,6 @@ def _seen_since(data: bytes, since: int) -> Iterator[bytes]:
         skipped += end.start() > since
         at = end.end() if start[0] == _COMMENT else end.start()
     yield data[max(at, since) :]
-
-
-def text_outside_tags(data: bytes) -> str:
-    """Return the text outside tags, with single spaces; a tag separates words.
-
-    >>> text_outside_tags(b"<p>1 < 2, <b>tea</b>time")
-    '1 < 2, tea time'
-    """
-    return squeeze_spaces(b"".join(_parts_outside_tags(data)).decode("utf-8", "replace"))
 
 
 def _parts_outside_tags(data: bytes) -> Iterator[bytes]:
@@ -150,25 +125,13 @@ def split_lines(data: bytes) -> Iterator[str]:
             yield line
 
 
-def visible_part(data: bytes, before: bytes = b"") -> bytes:
-    """Return the part of `data` outside scripts, styles, comments and textareas.
-
-    `before` is the page before it: a script may have begun there, or only a string in one that
-    looks like the beginning of a style.
-
-    >>> visible_part(b"x</script><p>tea", b"<script>var a; ")
-    b' </script><p>tea'
-    """
-    return seen_since(before + data, len(before))
-
-
 def text_in_one_piece(data: bytes) -> str:
-    """Return all text between tags in one piece, in linear time.
+    """Return all text between tags in one piece, in linear time; a tag separates words.
 
-    >>> text_in_one_piece(b"<p>1 < 2, <b>tea</b>")
-    '1 < 2, tea'
+    >>> text_in_one_piece(b"<p>1 < 2, <b>tea</b>time")
+    '1 < 2, tea time'
     """
-    text = text_outside_tags(data)
+    text = squeeze_spaces(b"".join(_parts_outside_tags(data)).decode("utf-8", "replace"))
     if "&" not in text:
         return text
     pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
@@ -181,16 +144,18 @@ def find_links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
     >>> list(find_links(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10))
     [('/tea', None), ('/?a&b', 'nofollow')]
     """
-    for href, rel in find_anchors(data, most):
-        yield _resolve_references(href), rel and _resolve_references(rel)
+    for tag in islice(_ANCHOR.finditer(data), most):
+        if (href := _HREF.match(tag[1])) is not None:
+            rel = _REL.match(tag[1])
+            yield _attribute_value(href), rel and _attribute_value(rel)
 
 
-def _resolve_references(value: str) -> str:
-    return (
-        _REFERENCE.sub(_referenced_character, value)
-        if 0 < value.count("&") <= _MOST_ENTITIES
-        else value
-    )
+def _attribute_value(attribute: re.Match[bytes]) -> str:
+    quoted, single, bare = attribute.groups(b"")
+    value = (quoted or single or bare).decode("utf-8", "replace")
+    if not 0 < value.count("&") <= _MOST_ENTITIES:
+        return value
+    return _REFERENCE.sub(_referenced_character, value)
 
 
 def _referenced_character(reference: re.Match[str]) -> str:
