@@ -80,7 +80,7 @@ _WORDS: dict[str, int] = {
     for sign, words in {
         "c_menu": "nav navbar navigation menu submenu megamenu dropdown topnav sitenav subnav "
         "navi toolbar topbar links linklist skip",
-        "c_header": "header head masthead banner top topper hero",
+        "c_header": "header head masthead top topper hero",
         "c_footer": "footer foot bottom colophon copyright legal disclaimer",
         "c_sidebar": "sidebar side aside rail secondary sidenav leftcol rightcol sidebox right "
         "left",
@@ -101,8 +101,7 @@ _WORDS: dict[str, int] = {
         "source views stats",
         "c_tags": "tag tags taglist category categories topics topic keywords label labels terms",
         "c_crumbs": "breadcrumb breadcrumbs crumb crumbs path bread position location",
-        "c_pages": "pagination pager paging paginator pagenav pages pagenavi page-numbers "
-        "navigation-links",
+        "c_pages": "pagination pager paging paginator pagenav pages pagenavi",
         "c_signup": "newsletter subscribe subscription signup signin login register "
         "registration optin paywall account user mailing",
         "c_widget": "widget widgets module plugin box panel block portlet",
