@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import MissingExtra
 from .nearby import BITS_SET, letters_of
-from .phonetics import load_code
+from .phonetics import CODES
 from .shape import code_points, split_batches
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class PhoneticRepair:
 
     def __init__(self, dictionary: Dictionary, name: str = "dsound") -> None:
         self._dictionary = dictionary
-        self._code = load_code(name)
+        self._code = CODES[name]
         self._kept: dict[str, str | None] = {}
 
     @cached_property
