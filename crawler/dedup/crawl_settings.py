@@ -9,6 +9,7 @@ from typing import Any
 
 from . import parsing
 from .parsing import setting
+from .ranks import parse_order
 from .verdict import Kind
 
 
@@ -164,7 +165,7 @@ class CrawlSettings:
     )
     prefer: tuple[str, ...] = setting(
         (),
-        parsing.order,
+        parse_order,
         "Which of several copies to keep, if not the first: a list of criteria, of which the "
         "first that differs decides. `canonical`: a page that names no other one as canonical; "
         "`earlier`, `later`: by date; `longest`: by words; `https`; `shortest-url`; an item field "

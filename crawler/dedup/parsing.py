@@ -282,11 +282,5 @@ def _some_of(what: str, known: Sequence[str], value: Any) -> frozenset[str]:
     return frozenset(names)
 
 
-def order(value: Any) -> tuple[str, ...]:
-    from .ranks import parse_order
-
-    return parse_order(value)
-
-
 def some_of(*words: str) -> Callable[[Any], frozenset[str]]:
     return lambda value: _some_of("words", words, value)
