@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from . import hashing
-from .draw import draw_multipliers
-from .hashing import SPREAD
+from .hashing import SPREAD, draw_multipliers
 from .method import BandedMethod, SketchArray
 
 if hashing.COMPILED:

@@ -1,4 +1,4 @@
-"""Hashes of words, of characters and of runs of either, in numpy.
+"""Hashes of words, of characters and of runs of either, in numpy; and random numbers of a seed.
 
 If it is compiled, `_hashing.pyx` does the same without numpy's cost for each call.
 """
@@ -173,3 +173,19 @@ def number_repeats(values: ShingleArray) -> ShingleArray:
     found = values.copy()
     found[order[again]] = mix_bits(ranked[again] + occurrence[again] * _JOIN[0])
     return found
+
+
+def draw_numbers(count: int, seed: int) -> NDArray[np.uint64]:
+    """*count* random numbers of 64 bits, the same on every machine; uint64 of shape (count,).
+
+    numpy's generators may change their streams between releases, and an index outlives those.
+    """
+    return np.array(
+        [xxhash.xxh3_64_intdigest(place.to_bytes(8, "little"), seed) for place in range(count)],
+        np.uint64,
+    )
+
+
+def draw_multipliers(count: int, seed: int) -> NDArray[np.uint64]:
+    """*count* random odd numbers of 64 bits; uint64 of shape (count,)."""
+    return draw_numbers(count, seed) | np.uint64(1)

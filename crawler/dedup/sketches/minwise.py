@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .draw import draw_multipliers, draw_numbers
-from .hashing import SPREAD
+from .hashing import SPREAD, draw_multipliers, draw_numbers
 from .method import BandedMethod, SketchArray
 
 if TYPE_CHECKING:

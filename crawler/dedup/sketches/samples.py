@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from .draw import draw_multipliers
-from .hashing import sorted_unique
+from .hashing import draw_multipliers, sorted_unique
 from .lsh import TABLE_KEY_BITS, TABLE_KEY_MASK
 from .method import Method, SketchArray
 from .similarity import Estimate, Interval, jaccard

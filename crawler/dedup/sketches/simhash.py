@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .draw import draw_multipliers
-from .hashing import SPREAD, sorted_unique
+from .hashing import SPREAD, draw_multipliers, sorted_unique
 from .method import Method, SketchArray
 from .similarity import Estimate, Interval
 from .supershingles import Supershingles

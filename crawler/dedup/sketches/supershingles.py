@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .draw import draw_multipliers
 from .fast import FastSimilaritySketch
+from .hashing import draw_multipliers
 from .method import Method, SketchArray
 from .similarity import Estimate, Interval
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup.fingerprint import verification_sketches
 from crawler.dedup.sketches import METHODS, FastSimilaritySketch, Method, Sketcher
-from crawler.dedup.sketches.draw import draw_numbers
+from crawler.dedup.sketches.hashing import draw_numbers
 from crawler.dedup.sketches.odd import compare_odd, measure_difference, odd_sketch
 from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.dedup.sketches.similarity import Estimate, containment, estimate, jaccard
