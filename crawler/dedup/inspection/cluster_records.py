@@ -15,10 +15,11 @@ from .read_records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex
+    from ..open_index import OpenIndex
     from ..store.records import PageRecord, Progress
     from ..verdict import Record
 
-_LONGEST_CHAIN: Final = 16  # originals in a row that became copies themselves
+_LONGEST_CHAIN: Final = 100  # originals in a row that became copies themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +115,15 @@ async def _read_copies(
     return copies, await originals_of(index, {one.representative for one in copies} | set(more))
 
 
-async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, PageRecord]:
+async def originals_of(index: OpenIndex, wanted: set[int]) -> dict[int, PageRecord]:
     """The pages with these numbers, by number, and their originals, along whole chains."""
     originals: dict[int, PageRecord] = {}
     asked: set[int] = set()  # also the numbers of pages that no longer exist
     for _ in range(_LONGEST_CHAIN):
         asked |= wanted
-        originals |= await records_of(index, wanted)
-        wanted = {record.representative for record in originals.values()} - asked
+        found = await records_of(index, wanted)
+        originals |= found
+        wanted = {record.representative for record in found.values()} - asked
         if not wanted:
             break
     return originals

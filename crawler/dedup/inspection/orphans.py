@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..fingerprint import Fingerprint
 from ..verdict import plain, time_of
+from .cluster_records import end_of, originals_of
 from .read_records import all_records, records_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ..store.records import PageRecord, Progress
 
 _BATCH: Final = 500  # copies whose originals are looked at in one go
-_LONGEST_CHAIN: Final = 100  # pages that replaced each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,9 @@ async def read_orphans(
 
 
 async def _orphans_of(index: OpenIndex, copies: list[PageRecord]) -> list[Orphan]:
-    found, originals = [], await _originals_of(index, copies)
+    found, originals = [], await originals_of(index, {copy.representative for copy in copies})
     for copy in copies:
-        original = originals.get(copy.representative)
-        seen: set[int] = set()
-        while original is not None and not original.is_kept and original.number not in seen:
-            seen.add(original.number)
-            original = originals.get(original.representative)
+        original = originals.get(end_of(copy.representative, originals))
         if original is None or not original.is_kept or original.gone:
             found.append((copy, original))
     if not found:
@@ -78,19 +74,6 @@ async def _orphans_of(index: OpenIndex, copies: list[PageRecord]) -> list[Orphan
         for copy, original in found
         if copy.exact not in kept
     ]
-
-
-async def _originals_of(index: OpenIndex, copies: list[PageRecord]) -> dict[int, PageRecord]:
-    """The originals of copies, by number, and the pages that replaced these originals."""
-    found: dict[int, PageRecord] = {}
-    wanted = {copy.representative for copy in copies}
-    for _ in range(_LONGEST_CHAIN):
-        some = await records_of(index, wanted - found.keys())
-        if not some:
-            break
-        found |= some
-        wanted = {one.representative for one in some.values() if not one.is_kept}
-    return found
 
 
 async def _kept_texts(index: OpenIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:

@@ -177,6 +177,18 @@ def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
         assert (member.similarity is not None) is is_direct
 
 
+def test_pages_that_replaced_each_other_are_one_cluster(redis_url):
+    """However many did so since a copy of the first was seen."""
+
+    async def read(index):
+        for number in range(20):
+            await index.check(f"http://z.example/{number}", PAGES[0][1], preferred=True)
+        return await inspection.read_clusters(index)
+
+    (found,), _ = ask(redis_url, read, [PAGES[0], ("http://c.example/", PAGES[0][1])])
+    assert (found.url, len(found.members)) == ("http://z.example/19", 22)
+
+
 def test_stories_group_kept_pages_below_the_threshold(index_url):
     """Pages that are 0.5 to 0.8 similar form stories; nothing is dropped, unlike pages stay out."""
     found, verdicts = ask(
