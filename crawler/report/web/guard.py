@@ -48,9 +48,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application do so."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
 
         async def send_bound(message: Message) -> None:
             if message["type"] == "http.response.start":
