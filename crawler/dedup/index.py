@@ -229,9 +229,11 @@ class DuplicateIndex(AskedIndex):
                     yield self._verdict_of(request.fetched or request.url, answer, request)
                     asked = time.monotonic()
         except ServerError as error:
-            self._exchange.note_failure(asked, error)  # the end of a crawl need not wait again
+            # The end of a crawl need not wait again.
+            self._exchange.breaker.note_failure(asked, error)
             raise
-        self._exchange.note_answer()  # or the crawl could not end, and would count as killed
+        # Otherwise the crawl could not end, and would count as killed.
+        self._exchange.breaker.note_answer()
 
     async def gone(self, url: str, since: int | None = None) -> bool:
         """Record that a URL is gone from the web, `since` a time in seconds since 1970, or now.

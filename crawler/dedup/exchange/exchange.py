@@ -67,7 +67,8 @@ class Exchange:
 
     `check`, `report` and `forget` each make one exchange; a page may get its answer earlier than
     others. Methods raise the errors of these functions. After a :class:`ServerError`, a page's
-    request is in the spool, if there is one.
+    request is in the spool, if there is one. The `breaker` is also told of questions that are asked
+    without this exchange.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Exchange:
         self._forgets = Batcher(partial(self._send, forget), limit=limit)
         self._timeout = timeout
         self._spool = spool
-        self._breaker = CircuitBreaker()
+        self.breaker = CircuitBreaker()
         self._has_warned = False
 
     async def check(self, request: CheckRequest) -> Answer:
@@ -97,24 +98,16 @@ class Exchange:
         try:
             return await answer
         except ServerError as error:
-            self._breaker.note_failure(start, error)
+            self.breaker.note_failure(start, error)
             self.keep([request])
             raise
 
     async def ask(self, question: Callable[[], Awaitable[Reply]]) -> Reply:
         """The server's answer to any other question, which never goes to the spool."""
-        with self._breaker.guard_request(), explain_faults():
+        with self.breaker.guard_request(), explain_faults():
             # A cluster's client would try again and again.
             async with asyncio.timeout(self._timeout):
                 return await question()
-
-    def note_answer(self) -> None:
-        """Note that the server has answered questions that were asked without this exchange."""
-        self._breaker.note_answer()
-
-    def note_failure(self, start: float, error: ServerError) -> None:
-        """Note that such a question, asked at `start`, by the monotonic clock, got no answer."""
-        self._breaker.note_failure(start, error)
 
     async def report(self, gone: Gone) -> bool:
         """Whether a URL is now recorded as gone; a failed report is not kept, see :meth:`keep`."""
@@ -152,5 +145,5 @@ class Exchange:
     async def _send(
         self, make: Callable[[Requests], Awaitable[Reply]], requests: Requests
     ) -> Reply:
-        with self._breaker.guard_request():
+        with self.breaker.guard_request():
             return await make(requests)
