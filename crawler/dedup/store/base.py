@@ -50,8 +50,7 @@ class Store(IndexReader, ABC):
     async def is_replaced(self) -> bool:
         """Whether the index that was opened has been deleted or replaced."""
         with explain_faults():
-            client: Any = self._client
-            digest = await client.hget(self.head.params, "digest")
+            digest = await self._client.hget(self.head.params, "digest")
         return bool(digest != self.parameters.digest.encode())
 
     def url_key(self, url: str) -> bytes:
@@ -83,10 +82,9 @@ class Store(IndexReader, ABC):
         """Store a person's override for a URL: keep or drop; None removes it."""
         keys = self.shards[self.shard_of(url)]
         with explain_faults():
-            client: Any = self._client
             # When an override is removed, its page has to be decided anew, once.
-            if decision is not None or await client.hexists(keys.overrides, url):
-                await client.hset(keys.overrides, url, decision or AGAIN)
+            if decision is not None or await self._client.hexists(keys.overrides, url):
+                await self._client.hset(keys.overrides, url, decision or AGAIN)
 
     async def count_errors(self, counts: Mapping[str, int]) -> None:
         """Add to the number of errors in crawls, by class of the error."""
@@ -100,8 +98,7 @@ class Store(IndexReader, ABC):
         """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""
         keys = self.shards[self.shard_of(host)]
         with explain_faults():
-            client: Any = self._client
-            packed = await client.hget(keys.templates, host)
+            packed = await self._client.hget(keys.templates, host)
         log = (packed or b"")[_SEEN:]
         return log[: len(log) // 4 * 4]
 
@@ -110,8 +107,7 @@ class Store(IndexReader, ABC):
         script, keys = load_script("url_rules"), self.shards[self.shard_of(site)]
         arguments = self.parameters.digest, int(time.time()), site, *change
         with explain_faults():
-            client: Any = self._client
-            found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
+            found = await self._client.eval(script.text, 2, keys.params, keys.guard, *arguments)
         return parse_rules(found)
 
     async def share_seen(
@@ -120,9 +116,8 @@ class Store(IndexReader, ABC):
         """Exchange seen pages with other processes of a crawl, see lua/spared/seen.lua."""
         arguments = self.parameters.digest, crawl, process, last, *pages
         with explain_faults():
-            client: Any = self._client
-            script, keys = load_script("seen"), self.head
-            last, found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
+            text, keys = load_script("seen").text, self.head
+            last, found = await self._client.eval(text, 2, keys.params, keys.guard, *arguments)
         return last, found
 
     async def find_candidates(

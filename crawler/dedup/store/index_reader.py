@@ -46,7 +46,7 @@ class IndexReader:
         self.namespace = namespace
         self.shards = shards
         self.head = head
-        self._client = client
+        self._client: Any = client  # for redis-py, replies may or may not be awaited
 
     async def overrides(self) -> dict[str, str]:
         """Overrides, current and removed, by URL: see :attr:`Keys.overrides`."""
@@ -86,9 +86,8 @@ class IndexReader:
         """Raise :class:`ServerError` if a shard without state has pages, as in layout.lua."""
         names = [keys.numbered("url", bucket) for bucket in range(LEAST_BUCKETS)]
         if any(await self.read_buckets(names)):
-            client: Any = self._client
             with explain_faults():
-                is_new = await client.hexists(keys.state, "next")  # pages came in this moment
+                is_new = await self._client.hexists(keys.state, "next")  # pages came in this moment
             if not is_new:
                 raise ServerError(NO_STATE.sentence)
 

@@ -51,7 +51,7 @@ class Restorer:
     def __init__(
         self, client: Client, store: Store, parameters: Parameters, mark: str, *, shards: int
     ) -> None:
-        self._client = client
+        self._client: Any = client
         self._store = store
         self._parameters = parameters
         self._mark = f"import {mark}"
@@ -75,10 +75,9 @@ class Restorer:
         Raises :class:`ParameterMismatch` if an index has the name but other parameters, and
         :class:`InputError` if that index is incomplete.
         """
-        commands: Any = self._client
         head = self._params[0]
         with explain_faults():
-            listing = await commands.eval(load_script("reserve").text, 1, head, self._mark)
+            listing = await self._client.eval(load_script("reserve").text, 1, head, self._mark)
             words = [part.decode() for part in listing] or [UNFINISHED, self._mark]
             found = dict(zip(words[::2], words[1::2], strict=True))
             if found.get(UNFINISHED, self._mark) != self._mark:
@@ -97,10 +96,10 @@ class Restorer:
                 values = {UNFINISHED: self._mark, "digest": self._mark}
                 for name in _NEEDED & self._parameters.values.keys():
                     values[name] = self._parameters.values[name]
-                await commands.hset(key, mapping=values)
+                await self._client.hset(key, mapping=values)
             if self.keeps:
                 for keys, number in zip(self._store.shards, next_numbers, strict=True):
-                    await commands.hset(keys.state, "next", max(1, number))
+                    await self._client.hset(keys.state, "next", max(1, number))
 
     async def write(self, pages: Sequence[PageRecord]) -> list[Restored]:
         """Write pages that are not known yet; return their numbers."""
@@ -143,28 +142,26 @@ class Restorer:
 
     async def take_overrides(self, overrides: Mapping[str, str]) -> None:
         """Import the overrides of imported pages; a new index gets them at the end."""
-        commands: Any = self._client
         with explain_faults():
             for url, override in overrides.items() if not self.is_new else ():
                 home = self._store.shards[self._store.shard_of(url)]
-                await commands.hsetnx(home.overrides, url, override)
+                await self._client.hsetnx(home.overrides, url, override)
 
     async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the counters of a new index, and then its parameters: now it can be opened."""
         if not self.is_new:
             return
-        commands: Any = self._client
         keys = self._store.shards[0]
         with explain_faults():
             for name in ("stats", "hosts", "histogram"):
                 if counters.get(name):
-                    await commands.hset(getattr(keys, name), mapping=dict(counters[name]))
+                    await self._client.hset(getattr(keys, name), mapping=dict(counters[name]))
             for url, override in counters.get("overrides", {}).items():
                 home = self._store.shards[self._store.shard_of(url)]
-                await commands.hset(home.overrides, url, override)
+                await self._client.hset(home.overrides, url, override)
             text, values = load_script("finish").text, self._parameters.flat
             for key in reversed(self._params):
-                digest = await commands.eval(text, 1, key, self._mark, *values)
+                digest = await self._client.eval(text, 1, key, self._mark, *values)
                 if digest != self._parameters.digest.encode():
                     raise InputError(cleared_meanwhile(self._store.namespace))
 

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Awaitable
 from typing import Any, Final
 
-from redis.asyncio import RedisCluster
-
 from ...errors import ServerError
 from ...fingerprint import Fingerprint
 from ...sketches.anchors import asked_keys
@@ -34,7 +32,7 @@ class SpreadOverlap(SpreadCheck):
     No decision depends on it, so a fault leaves the answer as it is.
     """
 
-    _cluster: RedisCluster
+    _client: Any
 
     async def _with_overlapping(
         self, request: CheckRequest, coming: Answer | Awaitable[Answer]
@@ -73,7 +71,6 @@ class SpreadOverlap(SpreadCheck):
     async def _is_to_be_kept(self, url: str) -> bool:
         """Whether a person's override keeps the page: then no other page counts."""
         keys = self._shards.keys[self._spread.shard_of(url)]
-        client: Any = self._cluster
         with explain_faults():
             async with asyncio.timeout(self._timeout):
-                return bool(await client.hget(keys.overrides, url) == b"keep")
+                return bool(await self._client.hget(keys.overrides, url) == b"keep")

@@ -49,13 +49,12 @@ class SlotIndex(SingleIndex):
         **terms: Any,
     ) -> None:
         super().__init__(client, namespace, parameters, rule, **terms, keys=head_keys(namespace))
-        self._cluster = client
         self._timeout = timeout
 
     async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
         keys = [self.keys.params, self.keys.guard]
         run = partial(self._evaluate_script, name, keys, arguments)
-        return await try_again(self._cluster, self.keys.params, run, self._timeout)
+        return await try_again(self._client, self.keys.params, run, self._timeout)
 
 
 async def try_again(

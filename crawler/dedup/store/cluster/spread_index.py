@@ -79,7 +79,6 @@ class SpreadIndex(SpreadOverlap, Store):
         SpreadOverlap.__init__(
             self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
         )
-        self._cluster = client
         Store.__init__(self, client, namespace, parts.keys, head_keys(namespace), agreed)
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
@@ -229,7 +228,7 @@ class SpreadIndex(SpreadOverlap, Store):
         text, keys = load_script("crawl").text, self._shards.keys[shard]
         words = keys.params, keys.guard, self.parameters.digest, int(time.time()), *arguments
         run = partial(self._client.eval, text, 2, *words)
-        return await try_again(self._cluster, keys.params, run, self._timeout)
+        return await try_again(self._client, keys.params, run, self._timeout)
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
         """See :meth:`SingleIndex.originals`."""
