@@ -88,7 +88,7 @@ class Model(NamedTuple):
         return score_units(self, units, features)
 
     def save_weights(self) -> None:
-        """Write the weights where `load` reads them."""
+        """Write the weights where `load_model` reads them."""
         words = sorted(self.names.values)
         scores = np.array([self.names.values[word] for word in words], np.float32)
         arrays = self._asdict() | self.forest._asdict() | {"names": np.array(words)}

@@ -95,8 +95,9 @@ class SharedTemplate:
         """Pairs that are not in the log yet, four bytes each; none if the log is full.
 
         Pairs of main text are only offered when enough pages have been seen, because the log never
-        loses an entry. Receivers do not trust them for running text, see :func:`.pairs.templated`,
-        unless pages of all names have them: these are offered under another number.
+        loses an entry. Receivers do not trust them for running text, see
+        :func:`.pairs.find_templated`, unless pages of all names have them: these are offered under
+        another number.
         """
         if self.length >= _LONGEST_LOG:
             return b""

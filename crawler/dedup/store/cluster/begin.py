@@ -20,7 +20,7 @@ from .claims import Batch, make_claims
 from .pages import read_found
 from .shards import Call
 
-_BEGUN = struct.Struct(">II?")  # as in lua/begin.lua
+_BEGUN = struct.Struct(">II?")  # as in lua/cluster/begin.lua
 
 
 class SpreadBeginning(SpreadCare):

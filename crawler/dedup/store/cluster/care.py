@@ -181,7 +181,7 @@ class SpreadCare:
         local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
             anchors = b""
-            if self._spread.has_anchors:  # as in lua/attempts.lua
+            if self._spread.has_anchors:  # as in lua/cluster/attempts.lua
                 end = 2 + int.from_bytes(bands[:2])
                 anchors, bands = bands[2:end], bands[end:]
             keys = [anchors[at : at + 4] for at in range(0, len(anchors), 4)]

@@ -1,4 +1,4 @@
-"""Places of pages in a spread index, and claims to them; see lua/claim.lua."""
+"""Places of pages in a spread index, and claims to them; see lua/cluster/claim.lua."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_PAGES = 16  # under one key, as in lua/layout.lua
 _KEY = 5  # bytes of a place's key
 _CLAIMS = 256  # keys in one call, unless one page has more
 _CLAIMS_PER_PAGE = 12  # claims that take a server as long as a page
-_CLAIM = struct.Struct(">IH")  # as in lua/claim.lua
+_CLAIM = struct.Struct(">IH")  # as in lua/cluster/claim.lua
 
 
 class Place(NamedTuple):
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """Claims of pages to keys of a shard, packed as for lua/claim.lua.
+    """Claims of pages to keys of a shard, packed as for lua/cluster/claim.lua.
 
     ``owners`` has for each key the index of its page among those given, and of its place.
     """

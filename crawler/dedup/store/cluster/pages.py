@@ -16,8 +16,8 @@ from ...sketches.odd import OddSketch
 from ..messages import ANSWER_BYTES
 from .claims import Place
 
-_FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
-_VIEW = struct.Struct(">cI8sI12sBH4sBI4sBHH")  # as in lua/look.lua
+_FOUND = struct.Struct(">IIIII12s")  # as in lua/cluster/find.lua
+_VIEW = struct.Struct(">cI8sI12sBH4sBI4sBHH")  # as in lua/cluster/look.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Spread:
 
 
 class View(NamedTuple):
-    """A page as seen by pages that may be its copies; see lua/look.lua.
+    """A page as seen by pages that may be its copies; see lua/cluster/look.lua.
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace the page. ``born`` is the age of that
@@ -115,7 +115,7 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
 
 
 class Found(NamedTuple):
-    """The record of a URL; see lua/find.lua. ``answer`` is packed, without a URL."""
+    """The record of a URL; see lua/cluster/find.lua. ``answer`` is packed, without a URL."""
 
     answer: bytes
     shown_url: str

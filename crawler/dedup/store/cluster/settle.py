@@ -17,8 +17,8 @@ from .begin import SpreadBeginning
 from .pages import Resemblance, View
 from .shards import Call
 
-_DECISION = struct.Struct(">I4s4s12scIHBHHBI")  # as in lua/settle.lua
-_DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
+_DECISION = struct.Struct(">I4s4s12scIHBHHBI")  # as in lua/cluster/settle.lua
+_DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/cluster/depose.lua
 
 
 class SpreadSettlement(SpreadBeginning):

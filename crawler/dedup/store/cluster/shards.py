@@ -31,7 +31,7 @@ _LEAST = 0.5  # seconds to wait for a reply, even after the deadline
 
 
 class Call(NamedTuple):
-    """One argument of a script that uses lua/shard.lua; it costs as much as `weight` pages."""
+    """One argument of a script with lua/cluster/shard.lua; it costs as much as `weight` pages."""
 
     script: str
     shard: int
@@ -40,7 +40,7 @@ class Call(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The arguments that all calls of an index share: see lua/shard.lua."""
+    """The arguments that all calls of an index share: see lua/cluster/shard.lua."""
 
     ttl: float | None
     lease: float
