@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
 from ..identity import host
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..index import DuplicateIndex
     from ..store.records import PageRecord
     from ..verdict import Record
+
+_NEAREST: Final = 5  # pages that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,7 @@ class Explanation:
 
 
 async def explain_decision(
-    index: DuplicateIndex,
-    url: str,
-    text: str | None = None,
-    *,
-    count: int = 5,
-    scope: str | None = None,
+    index: DuplicateIndex, url: str, text: str | None = None, *, scope: str | None = None
 ) -> Explanation:
     """Explain the current decision about a URL, with the page's `text` if it is given.
 
@@ -95,7 +92,7 @@ async def explain_decision(
     override = (await index.overrides()).get(known)
     shown = await index.show(url)
     if shown is None:
-        near = await find_nearest(index, fingerprint, count) if fingerprint else []
+        near = await find_nearest(index, fingerprint) if fingerprint else []
         copies = [one.page.url for one in near if index.config.threshold <= one.similarity]
         shares = await find_shares(index, fingerprint, known, copies)
         return Explanation(known, None, None, None, near, override, shares)
@@ -104,8 +101,8 @@ async def explain_decision(
     if record is None:
         return Explanation(shown.url, shown, None, None, [], override, shares)
     if record.url == known:  # a kept page
-        near = await find_nearest(index, record.fingerprint, count + 1)
-        near = [one for one in near if one.page.cluster != record.number][:count]
+        near = await find_nearest(index, record.fingerprint, _NEAREST + 1)
+        near = [one for one in near if one.page.cluster != record.number][:_NEAREST]
         return Explanation(shown.url, shown, None, None, near, override, shares)
     by_text = (
         _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
@@ -132,7 +129,7 @@ async def find_shares(
 
 
 async def find_nearest(
-    index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
+    index: DuplicateIndex, fingerprint: Fingerprint, count: int = _NEAREST
 ) -> list[Neighbour]:
     """The most similar kept pages among those that share a text or a band key with a page."""
     odd_bytes = index.config.sketch_bits // 8
