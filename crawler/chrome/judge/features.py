@@ -65,7 +65,6 @@ def describe_blocks(flat: Flat, title: str, scores: AnyWords) -> Floats:
     np.cumsum(sums, 0, out=upto[_REACH + 1 : _REACH + 1 + n])
     upto[_REACH + 1 + n :] = upto[_REACH + n]
     total = upto[-1]
-    starts, stops = flat.firsts, flat.ends
     windows = np.empty((n, len(WINDOWS), 7))
     for i, (first, last) in enumerate(WINDOWS):
         np.subtract(
@@ -90,8 +89,8 @@ def describe_blocks(flat: Flat, title: str, scores: AnyWords) -> Floats:
         describe_names(flat, scores)[around],
         *containers.describe_containers(
             upto[_REACH : _REACH + n + 1],
-            starts,
-            stops,
+            flat.firsts,
+            flat.ends,
             flat.parents,
             count_siblings(flat),
             flat.within[:n],

@@ -273,6 +273,4 @@ def is_binary(data: bytes) -> bool:
 def _fits_encoding(text: str) -> bool:
     """Whether hardly any of the characters beyond ASCII are replacements."""
     wrong = text.count("\ufffd")
-    if not wrong:
-        return True
     return wrong <= 1 or wrong < _WRONG * _count_beyond(text)

@@ -74,8 +74,7 @@ class SmallestN(Method):
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         if max(a.size, b.size) < self.num_hashes:
-            exact = jaccard(a, b)
-            return Estimate.certain(exact)
+            return Estimate.certain(jaccard(a, b))
         sample = sorted_unique(np.concatenate((a, b)))[: self.num_hashes]
         in_both = np.isin(sample, a, assume_unique=True) & np.isin(sample, b, assume_unique=True)
         return Estimate.of_proportion(

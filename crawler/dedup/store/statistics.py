@@ -97,10 +97,8 @@ async def _weigh_pages(store: Store, bands: int) -> int:
     for shard in chosen:
         keys, state = store.shards[shard], states[shard]
         total += await _weigh_records(store, shard) * state.get("url.n", 0)
-        families = [
-            (table, state.get(f"{group}.size", 0)) for table, group in store.list_tables(bands)
-        ]
-        for family, count in families:
+        for family, group in store.list_tables(bands):
+            count = state.get(f"{group}.size", 0)
             numbers = random.sample(range(count), min(_SAMPLE, count))
             sample = [keys.numbered(family, number) for number in numbers]
             weighed = await store.memory_usage(sample) or []

@@ -220,7 +220,6 @@ _CLASSES: tuple[tuple[type[BaseException], Fault], ...] = (
     (redis_errors.MasterDownError, _FAILOVER),
     (redis_errors.MovedError, _CLUSTER_WANTED),
     (redis_errors.ClusterCrossSlotError, _CLUSTER_WANTED),
-    (redis_errors.ClusterDownError, _CLUSTER_DOWN),
     (redis_errors.ClusterError, _CLUSTER_DOWN),
     (redis_errors.SlotNotCoveredError, _CLUSTER_DOWN),
     (redis_errors.TryAgainError, _MOVING),

@@ -2,8 +2,7 @@
 -- layout.lua, shard.lua, records.lua, stored_pages.lua and pages.lua.
 
 local ATTEMPTS = PREFIX .. 'attempts'
-local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
-local lease, odd_size = tonumber(ARGV[4]), tonumber(ARGV[5])
+local oldest, lease, odd_size = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, flags, first seen
 -- Flags. ANEW: an override of the URL was removed; RENEWED: more is known about the text now than its record
 -- says.
