@@ -14,11 +14,12 @@ from ...dedup.candidates import LEARNT
 from ...dedup.errors import DedupError, ServerError
 from ...dedup.identity import host
 from ...dedup.verdict import COPIES, Kind, Verdict
+from ...latest import Latest
 from ..dropping import ContainedPage, drop_reason
 from .again import AskAgain
 from .job import Job
 from .later import LaterPipelines
-from .memory import Dropped, LatestCopies, ReplaceablePages, hash_text
+from .memory import Dropped, LatestCopies, hash_text
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -59,7 +60,8 @@ class Course:
         self._config = config
         self._forget = forget
         is_asking = config.prefer and config.ask_again
-        self._replaceable = ReplaceablePages(_MOST_REPLACEABLE if is_asking else 0)
+        # The latest kept pages, as a better page may come: as if dropped, each its own original.
+        self._replaceable: Latest[str, Dropped] = Latest(_MOST_REPLACEABLE if is_asking else 0)
         self._copies = LatestCopies(min(_MOST_COPIES, config.ask_again))
         self._job = Job()
         self._crawler: Crawler | None = None
@@ -133,10 +135,10 @@ class Course:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             self._note_replaced(verdict, known, main)
-            if is_copy:
-                self._replaceable.take(known)
+            if is_copy or request is None:
+                self._replaceable.pop(known, None)
             else:
-                self._replaceable.add(known, request, hashed)
+                self._replaceable[known] = Dropped(request, known, hashed)
             return
         is_contained = isinstance(reason, ContainedPage)
         if is_contained:
@@ -184,8 +186,8 @@ class Course:
         if now < self._next_asking:
             raise DontCloseSpider  # it may not be idle again
         self._has_news = False
-        kept = self._replaceable.list_pages()
-        latest = {url: kept[url] for url in kept if not self.later.is_doubtful(url)}
+        kept = self._replaceable.items()
+        latest = {url: page for url, page in kept if not self.later.is_doubtful(url)}
         latest |= self._copies.list_copies()
         is_over = self.again.asked.was_final
         self.again.latest = {url: page for url, page in latest.items() if not is_over(url)}
@@ -198,18 +200,17 @@ class Course:
         if verdict.replaces is None or not self._config.drop:
             return
         loser = self._config.identity(verdict.replaces)
-        found = self._replaceable.take(loser)
-        if found is None:
+        page = self._replaceable.pop(loser, None)
+        if page is None:
             self._remember_copies(loser)
             return
-        request, hashed = found
-        self._remember_copies(loser, but=hashed)
+        self._remember_copies(loser, but=page.text)
         one_host = host(loser) == host(known)
         is_early = main is not None and one_host and main.learnt < LEARNT
         if main is not None and not is_early:
             # The page that replaces it has the same note, if it is one.
-            self.again.doubt_copy(loser, request, main, one_host=one_host)
-        self.again.remember_page(loser, Dropped(request, known, hashed, is_early))
+            self.again.doubt_copy(loser, page.request, main, one_host=one_host)
+        self.again.remember_page(loser, page._replace(original=known, is_early=is_early))
 
     async def finish_crawl(self) -> None:
         """Log what has become of the pages, and save what is needed to continue a paused crawl."""

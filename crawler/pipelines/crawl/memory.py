@@ -37,28 +37,6 @@ def hash_text(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
 
 
-class ReplaceablePages:
-    """Remembers the requests and texts of the latest kept pages, as a better page may come."""
-
-    def __init__(self, most: int) -> None:
-        self._pages: Latest[str, tuple[Request, int]] = Latest(most)
-
-    def add(self, url: str, request: Request | None, text: int) -> None:
-        """Remember a page that came with this text, by its hash."""
-        if request is not None:
-            self._pages[url] = request, text
-        else:
-            self._pages.pop(url, None)
-
-    def take(self, url: str) -> tuple[Request, int] | None:
-        """Hand over the request and the text of a page, None if it is not remembered."""
-        return self._pages.pop(url, None)
-
-    def list_pages(self) -> dict[str, Dropped]:
-        """The pages that are remembered, as dropped pages that are their own originals."""
-        return {url: Dropped(request, url, text) for url, (request, text) in self._pages.items()}
-
-
 class LatestCopies:
     """Remembers the latest dropped copies, whose originals may still change or be replaced.
 
