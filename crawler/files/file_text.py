@@ -11,7 +11,6 @@ import re
 import resource
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -104,8 +103,8 @@ def join_pages(pages: list[list[str]]) -> str:
     """
     least = max(REPEATED, RUNNING * len(pages))
 
-    def edges(lines: list[str]) -> Iterator[int]:
-        return iter({*range(min(EDGE, len(lines))), *range(max(len(lines) - EDGE, 0), len(lines))})
+    def edges(lines: list[str]) -> set[int]:
+        return {*range(min(EDGE, len(lines))), *range(max(len(lines) - EDGE, 0), len(lines))}
 
     def folded(line: str) -> str:
         if len(re.findall(r"\d+", line)) > NUMBERS:
@@ -126,12 +125,9 @@ def read_word(data: bytes) -> tuple[str, str]:
     """Return text and title of a Word file: body, tables, notes and text boxes."""
     import mammoth
 
-    def drop_image(image: Any) -> dict[str, str]:
-        return {}
-
-    options = {"convert_image": mammoth.images.img_element(drop_image)}
+    no_images = mammoth.images.img_element(lambda image: {})
     try:
-        found = mammoth.convert_to_html(BytesIO(data), **options).value
+        found = mammoth.convert_to_html(BytesIO(data), convert_image=no_images).value
     except MemoryError:
         raise
     except Exception as error:
@@ -172,12 +168,8 @@ def text_of(root: Any) -> str:
             pieces.append(element.tail or "" if event == "end" else "")
             continue
         tag = etree.QName(element).localname
-        if event == "start":
-            pieces.append("\n" if tag in _BLOCKS else "")
-            pieces.append(element.text or "")
-        else:
-            pieces.append("\n" if tag in _BLOCKS else "")
-            pieces.append(element.tail or "")
+        pieces.append("\n" if tag in _BLOCKS else "")
+        pieces.append((element.text if event == "start" else element.tail) or "")
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line)
 
