@@ -31,7 +31,7 @@ from .item_pages.belonging import Labels, OwnTexts, why_elsewhere
 from .item_pages.item_page import ItemPage, Missing
 from .item_pages.items_of_page import ItemsOfPage
 from .item_pages.missing_fields import NamedFields
-from .item_pages.origins import Origin, Origins
+from .item_pages.origins import Origin, Origins, is_switched_off
 from .outcome import Outcome
 from .reading import ResponseTrees
 from .stopping import Ending, Stopper, fail_at_start
@@ -149,7 +149,7 @@ class DuplicatePipeline:
             self._count("dedup/unknown_item_type")
             return item
         origin = self.origins.find_origin(item)
-        if origin is not None and origin.is_off:
+        if origin is not None and is_switched_off(origin.response):
             self._count("dedup/switched_off")
             return item
         self._named_fields.look_into(item)
