@@ -53,10 +53,6 @@ class Yield:
     barren: int = 0
     growth: float = 0.0
 
-    @property
-    def is_spent(self) -> bool:
-        return self.barren >= _VAIN * max(self.new, 1)
-
     def note(self, growth: float | None) -> None:
         """Note a URL: None if it was new, else how much it may add to ``growth``."""
         self.new += growth is None
@@ -153,7 +149,7 @@ class Novelty:
     def is_vain(self, group: Hashable) -> bool:
         """Whether a kind or group of URLs has brought nothing new for a long time."""
         found = self._yields.get(group)
-        return found is not None and found.is_spent
+        return found is not None and found.barren >= _VAIN * max(found.new, 1)
 
     def is_fruitful(self, groups: Iterable[Hashable]) -> bool:
         """Whether one of these groups of URLs is known and not vain."""
