@@ -64,7 +64,6 @@ def find_document(
 
 
 LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
-_MOST_CUT: Final = 1000  # blocks
 _TIMEOUT: Final = 30.0  # seconds for all of a download
 
 _FEEDS: Final = (".jsonl", ".jl", ".ndjson")
@@ -93,7 +92,7 @@ def read_document(
     """
     from ..extractor import text_of
 
-    return text_of(_read_main(source, extract, raw, user_agent))
+    return text_of(read_main(source, extract, raw=raw, user_agent=user_agent))
 
 
 def web_url(url: str) -> str:
@@ -113,32 +112,17 @@ def is_web_url(source: str) -> bool:
     return re.match(r"https?://", source, re.IGNORECASE) is not None
 
 
-def read_page(
-    source: str, extract: Extractor, *, user_agent: str | None = None
-) -> tuple[str, list[tuple[str, str]]]:
-    """The main text of a page, and text and reason of the first blocks that were cut.
-
-    Reads and raises like :func:`read_main`; nothing is cut from a text.
-    """
-    main = read_main(source, extract, user_agent=user_agent)
-    if isinstance(main, str):
-        return main, []
-    return main.text, main.cut(_MOST_CUT)
-
-
 def read_main(
-    source: str, extract: Extractor | None = None, *, user_agent: str | None = None
+    source: str,
+    extract: Extractor | None = None,
+    *,
+    raw: bool = False,
+    user_agent: str | None = None,
 ) -> MainText | str:
     """The main text of a page, with its blocks if this package extracts it; a text as it is.
 
     Reads and raises like :func:`read_document`.
     """
-    return _read_main(source, extract, False, user_agent)
-
-
-def _read_main(
-    source: str, extract: Extractor | None, raw: bool, user_agent: str | None
-) -> MainText | str:
     from ..chrome.page.encoding import decode_body, is_binary
     from ..dedup.errors import InputError
     from ..extractor import extract_main_text

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
     from ..dedup.inspection import Explanation, Neighbour
 
-_CUT = 10  # blocks that a table shows; JSON has all
+_MOST_CUT = 1000  # blocks
+_CUT = 10  # of them that a table shows; JSON has all
 _CUT_WIDTH = 70  # characters of each
 _KEPT_NO_MORE = "a page that is no longer kept"  # forgotten, a copy itself, or has another text
 
@@ -52,7 +53,10 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     if page and found.original:
         original = _find_source(found.original.url, None, agent, config, digest)
         if original:
-            comparison = _compare_sources(original, page, config)
+            from ..dedup.analysis.comparison import compare_texts
+
+            whole = original.is_whole, page.is_whole
+            comparison = compare_texts(original.text, page.text, config, whole=whole)
     if options.json:
         print_json(_to_dict(found, page, comparison))
     else:
@@ -67,8 +71,8 @@ def _find_source(
     url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
     """The text of a page: as `given`, from the archive, or with an `agent` fetched now."""
-    from ..extractor import load_extractor
-    from .documents import archived_page, read_page, web_url
+    from ..extractor import load_extractor, text_of
+    from .documents import archived_page, read_main, web_url
 
     if given is None:
         if found := archived_page(url, config, digest):
@@ -78,14 +82,9 @@ def _find_source(
         if agent is None:
             return None
     source = web_url(url) if given is None else given
-    text, cut = read_page(source, load_extractor(config), user_agent=agent)
-    return _Source(text, cut, "fetched now" if given is None else "given")
-
-
-def _compare_sources(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
-    from ..dedup.analysis.comparison import compare_texts
-
-    return compare_texts(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
+    main = read_main(source, load_extractor(config), user_agent=agent)
+    cut = [] if isinstance(main, str) else main.cut(_MOST_CUT)
+    return _Source(text_of(main), cut, "fetched now" if given is None else "given")
 
 
 def _print_explanation(
@@ -122,7 +121,7 @@ def _print_explanation(
     if found.nearest:
         rows: list[list[Any]] = [
             [
-                *(format_similarity(value) for value in _interval_of(one)),
+                *map(format_similarity, _interval_of(one)),
                 f"{one.shared_bands} of {one.bands}",
                 one.page.url,
             ]

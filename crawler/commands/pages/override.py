@@ -80,7 +80,7 @@ def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     """Check the page as preferred, and print what that changed."""
     from ...dedup.verdict import COPIES
     from ...extractor import load_extractor
-    from ..documents import read_page, web_url
+    from ..documents import read_document, web_url
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -98,7 +98,7 @@ def _prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
         if options.text is not None or options.fetch:
             source = web_url(options.url) if options.text is None else options.text
             extract = load_extractor(index.config)
-            text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
+            text = read_document(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(before.url, text, preferred=True, scope=options.scope)
         else:
             text = _read_archived(
