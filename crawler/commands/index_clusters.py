@@ -51,7 +51,7 @@ def print_cluster(found: IndexCluster) -> None:
         [
             page.url,
             page.kind,
-            *(format_similarity(value) for value in (page.similarity, page.low, page.high)),
+            *map(format_similarity, (page.similarity, page.low, page.high)),
             page.first_seen.date(),
             page.last_seen.date(),
         ]

@@ -20,10 +20,12 @@ from ..subcommands import Exit, ask_index, has_pages, nothing_found
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
     from ...dedup.inspection import Rethreshold
+    from ...dedup.verdict import Record
 
 HELP = "What another threshold would have decided"
 
 _PAGES = 20  # shown in a terminal; a pipe and JSON get all
+_COLUMNS = ("similarity", "from", "to", "page", "duplicate of")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,34 +68,18 @@ def _print_decisions(found: Rethreshold) -> None:
     print_table("", ["fact", "value"], facts)
     shown_pages = _PAGES if is_terminal() else None
     if found.released:
-        rows: list[list[Any]] = [
-            [
-                format_similarity(page.similarity),
-                format_similarity(page.low),
-                format_similarity(page.high),
-                page.url,
-                page.duplicate_of,
-            ]
-            for page in found.released[:shown_pages]
-        ]
+        rows = [_make_row(page, page.duplicate_of) for page in found.released[:shown_pages]]
         title = _make_title("Kept then", len(found.released), len(rows))
-        print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
-    merged = [
-        [
-            format_similarity(page.similarity),
-            format_similarity(page.low),
-            format_similarity(page.high),
-            page.url,
-            group.url,
-        ]
-        for group in found.merged
-        for page in group.members[1:]
-    ]
+        print_table(title, _COLUMNS, rows)
+    merged = [_make_row(page, group.url) for group in found.merged for page in group.members[1:]]
     if merged:
         title = _make_title("Dropped then", len(merged), len(merged[:shown_pages]))
-        columns = ["similarity", "from", "to", "page", "duplicate of"]
-        print_table(title, columns, merged[:shown_pages])
+        print_table(title, _COLUMNS, merged[:shown_pages])
     print(*("Not known: " + sentence for sentence in _describe_unknown(found)), sep="\n")
+
+
+def _make_row(page: Record, original: str | None) -> list[Any]:
+    return [*map(format_similarity, (page.similarity, page.low, page.high)), page.url, original]
 
 
 def _make_title(text: str, count: int, listed: int) -> str:

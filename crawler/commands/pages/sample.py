@@ -81,9 +81,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     elif found.pages:
         rows = [
             [
-                format_similarity(page.similarity),
-                format_similarity(page.low),
-                format_similarity(page.high),
+                *map(format_similarity, (page.similarity, page.low, page.high)),
                 page.url,
                 page.duplicate_of,
             ]

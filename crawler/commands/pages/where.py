@@ -121,12 +121,9 @@ def _run_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             rows: list[list[Any]] = [
                 [
                     place.url,
-                    *(
-                        format_similarity(value)
-                        for value in (place.similarity, place.low, place.high)
-                    ),
-                    place.first_seen.date().isoformat(),
-                    place.last_seen.date().isoformat(),
+                    *map(format_similarity, (place.similarity, place.low, place.high)),
+                    _format_day(place.first_seen),
+                    _format_day(place.last_seen),
                 ]
                 for place in found.places
             ]
