@@ -189,11 +189,10 @@ def describe_unseen(url: str) -> str:
     return f"the index never saw {url!r}{hint}"
 
 
-async def known_host(index: DuplicateIndex, host: str) -> None:
-    """Check that the index, if it has any pages, may have some of that host.
+async def refuse_unknown_host(index: DuplicateIndex, host: str) -> None:
+    """Raise :class:`InputError` for a host of which an index with pages has none.
 
-    Of very many hosts, new ones are counted together. Raises :class:`InputError`, which suggests a
-    known host.
+    It suggests a known host. Of very many hosts, new ones are counted together.
     """
     from ..dedup.errors import InputError
     from ..dedup.store.keys import OTHER_HOSTS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..output import format_similarity, print_json, print_table, progress_reporter
 from ..strict_arguments import make_integer_type, one_of, parse_span
-from ..subcommands import Exit, ask_index, known_host, nothing_found
+from ..subcommands import Exit, ask_index, nothing_found, refuse_unknown_host
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     async def draw(index: DuplicateIndex) -> Sample:
         if options.host is not None:
-            await known_host(index, options.host)
+            await refuse_unknown_host(index, options.host)
         return await sample_decisions(
             index,
             options.kind,

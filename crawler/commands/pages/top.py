@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..output import print_json, print_table, progress_reporter
 from ..strict_arguments import make_integer_type
-from ..subcommands import Exit, ask_index, known_host, nothing_found
+from ..subcommands import Exit, ask_index, nothing_found, refuse_unknown_host
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     async def read(index: DuplicateIndex) -> Top:
         if options.host is not None:
-            await known_host(index, options.host)
+            await refuse_unknown_host(index, options.host)
         return await read_top(
             index, count=options.count, host=options.host, progress=progress_reporter()
         )

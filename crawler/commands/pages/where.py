@@ -37,9 +37,9 @@ from ..subcommands import (
     ask_index,
     describe_unseen,
     has_pages,
-    known_host,
     nothing_found,
     nothing_yet,
+    refuse_unknown_host,
 )
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     async def ask(index: DuplicateIndex) -> list[Whereabouts]:
         for host in options.to or ():
-            await known_host(index, host)
+            await refuse_unknown_host(index, host)
         return await read_moved(
             index,
             similarity=options.similarity,
