@@ -169,20 +169,19 @@ def page_in(raw: bytes, limit: int) -> WarcPage | None:
         return WarcPage(url, record.reader.read(limit), None)
     if not kind.startswith(_HTML) and kind not in _NO_TYPES:
         return None
-    body = body_in(raw, limit)
+    body = body_in(record, limit)
     is_page = kind.startswith(_HTML) or begins_as_html(body)
     return WarcPage(url, body, content_type) if is_page else None
 
 
-def body_in(raw: bytes, limit: int) -> bytes:
-    """The HTML in the bytes of a record, at most `limit` bytes of it.
+def body_in(record: Any, limit: int) -> bytes:
+    """The HTML in a record, at most `limit` bytes of it.
 
     Many archives, such as those of Common Crawl until 2018, hold bodies without the chunks or the
     compression that their headers still name. Such a body is recognised by its first tag. Raises
     OSError for any other body that cannot be decoded.
     """
     fault: OSError | None = None
-    record = record_in(raw)
     sent = bytes(record.reader.read())
     for undone in _UNDONE:
         body = sent
