@@ -34,11 +34,12 @@ def as_shipped() -> None:
     try:
         import hatch_build
 
-        made = hatch_build.in_place()
+        old = hatch_build.out_of_date()
+        hatch_build.in_place()
     except Exception as error:
         print(f"Measured with what was compiled before: {error}", file=sys.stderr)
         return
-    if made:
+    if old:
         os.environ["NEARDUP_PURE"] = "1"  # once is enough, whatever came of it
         os.execv(sys.executable, sys.orig_argv)
 
@@ -94,16 +95,8 @@ def measure(folder: Path, pages: int, rounds: int) -> dict[str, float]:
 
 def start(folder: Path, pages: int, without: Sequence[str]) -> subprocess.Popen[str]:
     """Start a process that has no module of `without`."""
-    command = [
-        sys.executable,
-        __file__,
-        "--data",
-        folder,
-        "--pages",
-        str(pages),
-        "--serve",
-        *without,
-    ]
+    options = ["--data", folder, "--pages", str(pages), "--serve", *without]
+    command = [sys.executable, __file__, *options]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -129,11 +122,8 @@ def main() -> None:
     as_shipped()
     print("| without | time of a page |\n|---|---|")
     for variant, ratio in measure(options.data, options.pages, options.rounds).items():
-        print(
-            f"| `{variant}` | × {ratio:.2f} |"
-            if "." in variant
-            else f"| {variant} | × {ratio:.2f} |"
-        )
+        name = f"`{variant}`" if "." in variant else variant
+        print(f"| {name} | × {ratio:.2f} |")
 
 
 if __name__ == "__main__":

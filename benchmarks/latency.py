@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import redis
-from crawl import servers
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.crawl import servers
 from crawler.dedup import DuplicateIndex
 
 WORDS = 500
@@ -48,8 +48,8 @@ class Texts(Spider):
         yield {"url": response.url, "text": response.text}
 
 
-def texts(count: int) -> list[bytes]:
-    """Texts of random words, each tenth one of the earlier ones with a word changed."""
+def make_texts(count: int) -> dict[str, bytes]:
+    """Texts of random words by number, each tenth an earlier one with a word changed."""
     rng = random.Random(1)
     vocabulary = [f"w{number}" for number in range(20_000)]
     pages: list[list[str]] = []
@@ -60,7 +60,7 @@ def texts(count: int) -> list[bytes]:
         else:
             page = rng.choices(vocabulary, k=WORDS)
         pages.append(page)
-    return [" ".join(page).encode() for page in pages]
+    return {str(number): " ".join(page).encode() for number, page in enumerate(pages)}
 
 
 def crawl(filtered: bool, site: str, count: int, concurrent: int, socket: str) -> None:
@@ -117,7 +117,7 @@ def main() -> None:
     print("| requests at once | filter | loop late, ms: median | 99 % | most ", end="")
     print("| verdict after, ms: median | 99 % | pages in an exchange |")
     print("|--:|---|--:|--:|--:|--:|--:|--:|")
-    with servers(texts(options.pages)) as (site, socket):
+    with servers(make_texts(options.pages)) as (site, socket):
         for concurrent in options.concurrent:
             for filtered in (0, 1):
                 with redis.Redis(unix_socket_path=socket) as client:

@@ -1,15 +1,22 @@
-"""The benchmarks of quality compare like with like."""
+"""The benchmarks of quality compare like with like, and others run at all."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import hatch_build
+from benchmarks.compiled import as_shipped
 from benchmarks.quality import Texts, by_text_profile, exactly, load, score
 from benchmarks.verification import ESTIMATORS, by_datasketch
 from tests.support.texts import article, changed, text
+
+ROOT = Path(hatch_build.__file__).parent
 
 
 def test_pairs_are_true_by_the_words_that_are_compared(tmp_path: Path) -> None:
@@ -44,3 +51,29 @@ def test_candidates_of_datasketch_are_verified() -> None:
     like = [text(changed(one, 2)) for one in words]
     dropped = list(by_datasketch(Texts("made up", [*map(text, words), *unlike, *like], {}), 1))
     assert dropped == [False] * 120 + [True] * 60
+
+
+def test_texts_of_the_benchmark_of_delays_are_served() -> None:
+    """As the pages of the other benchmark of crawls are."""
+    script = (
+        "from urllib.request import urlopen; from benchmarks.latency import make_texts, servers\n"
+        "with servers(make_texts(2)) as (site, _):\n"
+        "    print(len(urlopen(f'{site}/p/1').read().split()))"
+    )
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, check=True, capture_output=True, cwd=ROOT, timeout=120)
+    assert int(done.stdout) == 500
+
+
+@pytest.mark.parametrize("old", [[], [Path("module.pyx")]])
+def test_a_benchmark_begins_again_with_what_it_has_compiled(
+    monkeypatch: pytest.MonkeyPatch, old: list[Path]
+) -> None:
+    """What it has imported before is not compiled."""
+    begun = []
+    monkeypatch.setenv("NEARDUP_PURE", "")
+    monkeypatch.setattr(hatch_build, "out_of_date", lambda: old)
+    monkeypatch.setattr(hatch_build, "in_place", lambda: None)
+    monkeypatch.setattr(os, "execv", lambda *command: begun.append(command))
+    as_shipped()
+    assert begun == [(sys.executable, sys.orig_argv)] * len(old)
