@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Phrases in brackets in encyclopedias, in the languages of the largest ones; see `_is_phrase`.
-_PHRASES: Final = frozenset(
-    """
+_PHRASES: Final = """
     edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?
     by whom?; according to whom?; better source needed; failed verification; dead link
     permanent dead link; original research?; page needed; update; needs update; full citation needed
@@ -42,9 +41,8 @@ _PHRASES: Final = frozenset(
     עריכה; עריכת קוד מקור; דרוש מקור; επεξεργασία; επεξεργασία κώδικα; εκκρεμεί παραπομπή
     sửa; sửa đổi; sửa mã nguồn; cần dẫn nguồn; sunting; sunting sumber; butuh rujukan
     modificare; modificare sursă; necesită citare; แก้; แก้ไข; ต้องการอ้างอิง; संपादित करें
-    """.replace("\n", ";").split(";")
-)
-_KNOWN: Final = frozenset(phrase.strip() for phrase in _PHRASES) - {""}
+"""
+_KNOWN: Final = frozenset(map(str.strip, _PHRASES.replace("\n", ";").split(";"))) - {""}
 _NAMED: Final = re.compile(
     r"(?:note|notes|nb|n|fn|ref|anm|nota|прим|註|注|注釈|註釋|注释|주|lower-alpha|upper-alpha|lower-roman)"
     r"\.?\s?(\d{1,4}|[a-z])"

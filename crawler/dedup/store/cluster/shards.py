@@ -128,14 +128,11 @@ class Shards:
         await asyncio.gather(*senders, return_exceptions=True)
 
     def _enqueue_call(self, call: Call, waiter: _Waiter, number: int) -> None:
-        node = self._node_of(call.shard)
+        # This only decides which calls share an exchange; the client routes each call itself.
+        node = name_node(self._client, self.keys[call.shard].params)
         self._queues[node].append((call, waiter, number))
         if node not in self._senders:
             self._senders[node] = asyncio.create_task(self._send_queue(node))
-
-    def _node_of(self, shard: int) -> str:
-        # This only decides which calls share an exchange; the client routes each call itself.
-        return name_node(self._client, self.keys[shard].params)
 
     async def _send_queue(self, node: str) -> None:
         queue = self._queues[node]
