@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ..dedup.inspection.cluster_records import end_of, originals_of
-from ..dedup.inspection.read_records import all_records, records_of
+from ..dedup.inspection.read_records import all_records, end_of, originals_of, records_of
 from ..dedup.inspection.top import HostCounts, count_page
 from ..dedup.sketches.similarity import Estimate
 from ..dedup.verdict import time_of

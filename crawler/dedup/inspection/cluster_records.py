@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.clustering import cluster_texts
 from ..analysis.tuning import floor_of_odd, found_share
 from ..candidates import Rule
 from ..verdict import plain
-from .read_records import all_records, records_of, to_record
+from .read_records import all_records, end_of, originals_of, records_of, to_record
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex
-    from ..open_index import OpenIndex
     from ..store.records import PageRecord, Progress
     from ..verdict import Record
-
-_LONGEST_CHAIN: Final = 100  # originals in a row that became copies themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +110,6 @@ async def _read_copies(
     """All copies, and by number the originals of these and of `more`, along whole chains."""
     copies = [record async for record in all_records(index, progress) if not record.is_kept]
     return copies, await originals_of(index, {one.representative for one in copies} | set(more))
-
-
-async def originals_of(index: OpenIndex, wanted: set[int]) -> dict[int, PageRecord]:
-    """The pages with these numbers, by number, and their originals, along whole chains."""
-    originals: dict[int, PageRecord] = {}
-    asked: set[int] = set()  # also the numbers of pages that no longer exist
-    for _ in range(_LONGEST_CHAIN):
-        asked |= wanted
-        found = await records_of(index, wanted)
-        originals |= found
-        wanted = {record.representative for record in found.values()} - asked
-        if not wanted:
-            break
-    return originals
-
-
-def end_of(number: int, originals: dict[int, PageRecord]) -> int:
-    """The page that finally stands for copies of the page `number`."""
-    for _ in range(_LONGEST_CHAIN):
-        record = originals.get(number)
-        if record is None or record.is_kept:
-            break
-        number = record.representative
-    return number
 
 
 def _make_cluster(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..fingerprint import Fingerprint
 from ..verdict import plain, time_of
-from .cluster_records import end_of, originals_of
-from .read_records import all_records, records_of
+from .read_records import all_records, end_of, originals_of, records_of
 
 if TYPE_CHECKING:
     from ..open_index import OpenIndex

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..store.records import read_pages, read_records
 from ..verdict import Kind, Record, time_of
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ..open_index import OpenIndex
     from ..sketches.similarity import Estimate
     from ..store.records import PageRecord, Progress
+
+_LONGEST_CHAIN: Final = 100  # originals in a row that became copies themselves
 
 
 def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimate | None) -> Record:
@@ -45,3 +47,27 @@ def all_records(index: OpenIndex, progress: Progress | None) -> AsyncIterator[Pa
 async def records_of(index: OpenIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
     """The records of the pages with these numbers, by number, without missing ones."""
     return await read_pages(index.store, numbers, odd_bytes=index.config.sketch_bits // 8)
+
+
+async def originals_of(index: OpenIndex, wanted: set[int]) -> dict[int, PageRecord]:
+    """The pages with these numbers, by number, and their originals, along whole chains."""
+    originals: dict[int, PageRecord] = {}
+    asked: set[int] = set()  # also the numbers of pages that no longer exist
+    for _ in range(_LONGEST_CHAIN):
+        asked |= wanted
+        found = await records_of(index, wanted)
+        originals |= found
+        wanted = {record.representative for record in found.values()} - asked
+        if not wanted:
+            break
+    return originals
+
+
+def end_of(number: int, originals: dict[int, PageRecord]) -> int:
+    """The page that finally stands for copies of the page `number`."""
+    for _ in range(_LONGEST_CHAIN):
+        record = originals.get(number)
+        if record is None or record.is_kept:
+            break
+        number = record.representative
+    return number

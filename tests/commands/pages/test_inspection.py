@@ -10,7 +10,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import make_sketcher
-from crawler.dedup.inspection import cluster_records
+from crawler.dedup.inspection import read_records as in_index
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.dedup.sketches.similarity import jaccard
@@ -391,6 +391,6 @@ async def test_an_original_that_is_gone_is_asked_for_once(monkeypatch: pytest.Mo
         asked.append(set(numbers))
         return {2: SimpleNamespace(representative=1)} if 2 in numbers else {}
 
-    monkeypatch.setattr(cluster_records, "records_of", records_of)
-    assert set(await cluster_records.originals_of(None, {2})) == {2}
+    monkeypatch.setattr(in_index, "records_of", records_of)
+    assert set(await in_index.originals_of(None, {2})) == {2}
     assert asked == [{2}, {1}]
