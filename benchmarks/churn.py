@@ -38,16 +38,16 @@ ROUNDS = 5  # of asking again
 Site = dict[str, int]  # addresses, and the numbers of their texts
 
 
-def site_in(week: int, archive: int = 24, pages: int = 12) -> Site:
+def site_in(week: int) -> Site:
     """The site of a week."""
     newest = 1000 + week
-    found = {f"{SITE}/archive/{place}": newest - place for place in range(1, archive)}
+    found = {f"{SITE}/archive/{place}": newest - place for place in range(1, 24)}
     found |= {f"{SITE}/": newest, f"{SITE}/story/{newest}": newest}
     found |= {f"{SITE}/story/{old}": old for old in range(1000, newest)[-3:]}
     found |= {f"{SITE}/menu/this": 2000 + week, f"{SITE}/menu/next": 2001 + week}
     found |= {f"{SITE}/swap/{place}": 3000 + (place + week) % 2 for place in range(2)}
-    found |= {f"{SITE}/page/{place}": 4000 + place for place in range(pages)}
-    found |= {f"{SITE}/print/{place}": 4000 + place for place in range(pages // 2)}
+    found |= {f"{SITE}/page/{place}": 4000 + place for place in range(12)}
+    found |= {f"{SITE}/print/{place}": 4000 + place for place in range(6)}
     found[f"{SITE}/moves/{week // 3}"] = 5000
     if week % 4 < 2:
         found[f"{SITE}/goes"] = 6000
@@ -55,7 +55,7 @@ def site_in(week: int, archive: int = 24, pages: int = 12) -> Site:
     return found
 
 
-def words_of(number: int) -> str:
+def text_of(number: int) -> str:
     """A text that shares no run of words with another."""
     chooser = random.Random(number)
     return " ".join(f"{chooser.randrange(5000)}x{number}" for _ in range(80))
@@ -104,7 +104,7 @@ class Crawler:
             return
         number = self.site[url]
         await asyncio.sleep(0)  # as a download, which others pass
-        verdict = await self.index.check(url, words_of(number), final=final or ())
+        verdict = await self.index.check(url, text_of(number), final=final or ())
         self.counts.visits += 1
         self.counts.kinds[verdict.kind] += 1
         is_copy = verdict.standing in (Kind.EXACT, Kind.NEAR)

@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
 
+from benchmarks.churn import text_of
 from benchmarks.sketch import environment
 from crawler import Addon
 from crawler.spiders.site import SiteSpider
@@ -138,12 +139,6 @@ def _last(path: str) -> int:
 
 def _query(path: str) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(path).query))
-
-
-def text_of(number: int) -> str:
-    """A text that shares no run of words with another."""
-    chooser = random.Random(number)
-    return " ".join(f"{chooser.randrange(5000)}x{number}" for _ in range(80))
 
 
 class _Handler(BaseHTTPRequestHandler):
