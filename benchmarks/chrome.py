@@ -33,7 +33,7 @@ from benchmarks.compiled import as_shipped
 from benchmarks.main_text import first, snippets, swap
 from benchmarks.main_text.data import Page, load_manuals, load_pages, score
 from benchmarks.main_text.marked import load_marked
-from benchmarks.tools.folders import folder_with
+from benchmarks.tools.folders import folder_with, read_rows
 from crawler.chrome import strip_chrome
 
 Tool = Callable[[str], str]
@@ -154,9 +154,8 @@ def compare(pages: list[Page], chosen: dict[str, Tool]) -> dict[str, Any]:
 
 def near_pairs(folder: Path) -> set[frozenset[str]]:
     """Return the pairs of manuals' pages whose gold texts have J ≥ 0.8."""
-    with (folder / "pairs.jsonl").open(encoding="utf-8") as lines:
-        rows = map(json.loads, lines)
-        return {frozenset((row["a"], row["b"])) for row in rows if row["j5"] >= 0.8}
+    rows = read_rows(folder / "pairs.jsonl")
+    return {frozenset((row["a"], row["b"])) for row in rows if row["j5"] >= 0.8}
 
 
 def pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:

@@ -31,6 +31,7 @@ import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.tools.index_sides import server_cpu
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
@@ -110,16 +111,15 @@ async def measure(
 ) -> list[str]:
     """Figures of one row."""
     async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=shards)) as index:
-        memory = [_info(client, "used_memory") for client in clients]
-        cpu = [_cpu(client) for client in clients]
+        memory = list(map(_used_memory, clients))
+        cpu = list(map(server_cpu, clients))
         seconds, own = time.perf_counter(), time.process_time()
         await _check(index, pages)
         await index.stats()  # returns when the work in the background is done
         own, seconds = time.process_time() - own, time.perf_counter() - seconds
-        cpu = [_cpu(client) - before for client, before in zip(clients, cpu, strict=True)]
+        cpu = [server_cpu(client) - before for client, before in zip(clients, cpu, strict=True)]
         memory = [
-            _info(client, "used_memory") - before
-            for client, before in zip(clients, memory, strict=True)
+            _used_memory(client) - before for client, before in zip(clients, memory, strict=True)
         ]
         again = time.perf_counter()
         await _check(index, [page._replace(token=os.urandom(4)) for page in pages])
@@ -142,14 +142,9 @@ async def _check(index: DuplicateIndex, pages: list[CheckRequest]) -> None:
         await asyncio.gather(*map(index._exchange.check, part))
 
 
-def _info(client: redis.Redis, name: str) -> int:
+def _used_memory(client: redis.Redis) -> int:
     info: Any = client.info("memory")
-    return int(info[name])
-
-
-def _cpu(client: redis.Redis) -> float:
-    info: Any = client.info("cpu")
-    return float(info["used_cpu_user"] + info["used_cpu_sys"])
+    return int(info["used_memory"])
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.sketch import environment
-from benchmarks.tools.folders import folder_with
+from benchmarks.tools.folders import folder_with, read_rows
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.sketches.anchors import LEAST_WORDS, STORED_BYTES, stored_anchors
 
@@ -42,8 +42,7 @@ def load(folder: Path) -> list[list[str]]:
     """The words of one text of each cluster."""
     found: dict[str, list[str]] = {}
     for name, field in (("html/pages.jsonl", "gold_text"), ("licenses/docs.jsonl", "text")):
-        for line in (folder / name).open(encoding="utf-8"):
-            page = json.loads(line)
+        for page in read_rows(folder / name):
             if not page.get("theme"):
                 found.setdefault(page["cluster"], page[field].split())
     return [words for words in found.values() if len(words) >= LEAST_WORDS]

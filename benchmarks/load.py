@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import multiprocessing
 import os
 import sys
@@ -25,14 +24,15 @@ import time
 from operator import sub
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.corpus import write
-from benchmarks.tools.index_sides import server
+from benchmarks.tools.folders import read_rows
+from benchmarks.tools.index_sides import server, server_cpu
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.store.server.private import server_binary
 from crawler.offline.checkpoint import Checkpoint
@@ -41,8 +41,7 @@ from crawler.offline.records.files import local_files
 
 
 def pages_in(path: Path) -> list[tuple[str, str]]:
-    with path.open() as lines:
-        return [(row["url"], row["text"]) for row in map(json.loads, lines)]
+    return [(row["url"], row["text"]) for row in read_rows(path)]
 
 
 class Spent(NamedTuple):
@@ -58,7 +57,6 @@ class Spent(NamedTuple):
 
 
 def spent_by(client: redis.Redis) -> Spent:
-    server: Any = client.info("cpu")
     ticks = 0
     for child in multiprocessing.active_children():
         fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
@@ -66,7 +64,7 @@ def spent_by(client: redis.Redis) -> Spent:
     return Spent(
         time.perf_counter(),
         time.process_time(),
-        server["used_cpu_user"] + server["used_cpu_sys"],
+        server_cpu(client),
         ticks / os.sysconf("SC_CLK_TCK"),
     )
 

@@ -34,7 +34,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.sketch import environment
-from benchmarks.tools.folders import lack_of
+from benchmarks.tools.folders import lack_of, read_rows
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.fingerprint import make_normaliser
 from crawler.dedup.sketches import Sketcher, TwoStage
@@ -70,13 +70,8 @@ class Texts:
         return Shingler(size=self.size, normaliser=self.normaliser)
 
 
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
 def load(folder: Path, name: str) -> Texts:
-    docs = list(rows(folder / name / ("pages.jsonl" if name == "html" else "docs.jsonl")))
+    docs = read_rows(folder / name / ("pages.jsonl" if name == "html" else "docs.jsonl"))
     number = {doc["id"]: place for place, doc in enumerate(docs)}
 
     def pair(row: dict[str, Any]) -> Pair:
@@ -91,7 +86,7 @@ def load(folder: Path, name: str) -> Texts:
     for place, doc in enumerate(docs):
         clusters.setdefault(doc["cluster"], []).append(place)
     same: Scores = {two: 1.0 for members in clusters.values() for two in combinations(members, 2)}
-    ambiguous = {pair(row) for row in rows(folder / name / "ambiguous_pairs.jsonl")}
+    ambiguous = {pair(row) for row in read_rows(folder / name / "ambiguous_pairs.jsonl")}
     return Texts(name, texts, same, ambiguous, size=3, normaliser=SHORT)
 
 

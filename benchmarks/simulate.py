@@ -30,8 +30,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.tools.index_sides import server
+from benchmarks.tools.index_sides import server, server_cpu
 from crawler.dedup import DedupConfig
+from crawler.dedup.exchange.open_store import make_store
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.lsh import TABLE_KEY_BITS, row_bits
@@ -208,14 +209,11 @@ async def _check(store: SingleIndex, pages: list[Fingerprint], config: Any, name
 
 
 def _used(client: Any) -> tuple[float, float, float]:
-    cpu, stats = client.info("cpu"), client.info("stats")
-    used = cpu["used_cpu_user"] + cpu["used_cpu_sys"]
-    return used, stats["total_net_input_bytes"], stats["total_net_output_bytes"]
+    stats = client.info("stats")
+    return server_cpu(client), stats["total_net_input_bytes"], stats["total_net_output_bytes"]
 
 
 async def _open(client: Any, config: DedupConfig) -> SingleIndex:
-    from crawler.dedup.exchange.open_store import make_store
-
     store = await make_store(client, config)
     assert isinstance(store, SingleIndex)
     await store.open()

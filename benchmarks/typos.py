@@ -24,13 +24,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.compiled import as_shipped
-from benchmarks.quality import Texts, exactly, load, rows, score
+from benchmarks.quality import Texts, exactly, load, score
 from benchmarks.sketch import environment
 from benchmarks.spelling import paper
 from benchmarks.spelling.noise import mistyped, scanned
 from benchmarks.spelling.paper import SIZES, j
 from benchmarks.spelling.svg import svg
-from benchmarks.tools.folders import folder_with
+from benchmarks.tools.folders import folder_with, read_rows
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.sketches.hashing import ShingleArray
 from crawler.dedup.spelling.correction import ContextCorrector, Corrector, load_corrector
@@ -153,9 +153,9 @@ def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     """News with made-up errors at known rates: mean J3 with each corrector, and what it costs."""
     chooser = random.Random(20)
     misspellings = defaultdict(list)
-    for row in rows(data / "misspellings" / "words.jsonl"):
+    for row in read_rows(data / "misspellings" / "words.jsonl"):
         misspellings[row["correct"]].append(row["misspelling"])
-    news = [row["text"] for row in rows(data / "news_mccormick" / "docs.jsonl")][-30:]
+    news = [row["text"] for row in read_rows(data / "news_mccormick" / "docs.jsonl")][-30:]
     ways: dict[str, Callable[[str, float], str]] = {
         "mistyped": lambda text, rate: mistyped(text, rate, misspellings, chooser),
         "scanned": lambda text, rate: scanned(text, rate, chooser),
@@ -277,7 +277,7 @@ def main() -> None:
     start = time.process_time()
     loaded("typos")
     loading = time.process_time() - start
-    pairs = list(rows(options.data / "typo_pairs" / "pairs.jsonl"))
+    pairs = read_rows(options.data / "typo_pairs" / "pairs.jsonl")
     clean, noisy = ([pair[side] for pair in pairs] for side in ("clean", "noisy"))
     sets = {name: load(options.data, name) for name in ("licenses", "html")}
     libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}

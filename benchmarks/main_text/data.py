@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.tools.folders import read_rows
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
@@ -28,8 +29,7 @@ class Page:
 
 def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
     """Yield the pages of `gold.jsonl`; limited, an even sample of them."""
-    with (folder / "gold.jsonl").open(encoding="utf-8") as lines:
-        rows = list(map(json.loads, lines))
+    rows = read_rows(folder / "gold.jsonl")
     step = max(1, len(rows) // limit) if limit else 1
     for row in rows[::step][:limit]:
         raw = gzip.decompress((folder / "pages" / f"{row['id']}.html.gz").read_bytes())
@@ -40,10 +40,9 @@ def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
 
 def load_manuals(folder: Path) -> Iterator[Page]:
     """Yield pages of manuals in several versions and themes; `site` is the manual."""
-    with (folder / "pages.jsonl").open(encoding="utf-8") as rows:
-        for row in map(json.loads, rows):
-            html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
-            yield Page(row["id"], row["family"], "manual", row["version"], html, row["gold_text"])
+    for row in read_rows(folder / "pages.jsonl"):
+        html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
+        yield Page(row["id"], row["family"], "manual", row["version"], html, row["gold_text"])
 
 
 def tokens(text: str) -> list[str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import html
 import io
-import json
 import random
 import sys
 from itertools import combinations
@@ -21,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.tools.folders import folder_with
+from benchmarks.tools.folders import folder_with, read_rows
 from crawler.chrome import strip_chrome
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.files import read_file
@@ -33,8 +32,7 @@ RUNNING = {"display_header_footer": True, "margin": {"top": "2cm", "bottom": "2c
 
 def read_articles(folder: Path, count: int) -> list[list[str]]:
     """Return the paragraphs of some articles."""
-    with (folder / "gold.jsonl").open(encoding="utf-8") as lines:
-        texts = [json.loads(line)["gold"] for line in lines]
+    texts = [row["gold"] for row in read_rows(folder / "gold.jsonl")]
     wanted = [text for text in texts if 150 <= len(text.split()) <= 4000 and "\n" in text]
     random.Random(1).shuffle(wanted)
     return [[part for part in text.split("\n") if part.strip()] for text in wanted[:count]]

@@ -28,6 +28,7 @@ from urllib.request import Request, urlopen
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.main_text.data import Page
+from benchmarks.tools.folders import read_rows
 from crawler.chrome.page import document
 
 MARKED: Final = Path(__file__).with_suffix(".jsonl")
@@ -43,7 +44,7 @@ def load_marked(folder: Path) -> Iterator[Page]:
     Raises ValueError if an archive is not there or not whole, or if a page or its blocks are others
     than those that were marked.
     """
-    for package, rows in groupby(_rows(), lambda row: row["package"]):
+    for package, rows in groupby(read_rows(MARKED), lambda row: row["package"]):
         path = archive(folder, package)
         try:
             with tarfile.open(path, "r:gz") as packed:
@@ -76,7 +77,7 @@ def fetch(folder: Path) -> None:
     Raises ValueError if one is not to be had, or not whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for package, rows in groupby(_rows(), lambda row: row["package"]):
+    for package, rows in groupby(read_rows(MARKED), lambda row: row["package"]):
         path = archive(folder, package)
         if path.exists():
             continue
@@ -92,11 +93,6 @@ def fetch(folder: Path) -> None:
         except BROKEN as error:
             raise ValueError(f"{package} cannot be fetched: {error!r}") from error
         part.replace(path)
-
-
-def _rows() -> list[dict[str, Any]]:
-    with MARKED.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def _read(packed: tarfile.TarFile, name: str) -> bytes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchmarks.tools.folders import read_rows
 from crawler.chrome.page.encoding import decode_body
 
 
@@ -16,8 +16,7 @@ def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str,
     They stand in `segments.jsonl` of the folder, as lists `with` and `without`; white space does
     not count.  No weights are fitted on these pages, but on others of a few of their sites.
     """
-    with (folder / "segments.jsonl").open(encoding="utf-8") as lines:
-        rows = list(map(json.loads, lines))
+    rows = read_rows(folder / "segments.jsonl")
     counts = {name: [0, 0, 0, 0] for name in chosen}
     for row in rows:
         raw = gzip.decompress((folder / "pages" / f"{row['id']}.html.gz").read_bytes())

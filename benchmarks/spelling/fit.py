@@ -31,8 +31,8 @@ from rapidfuzz.distance import Levenshtein, Opcode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.quality import rows
 from benchmarks.spelling.noise import mistyped, scanned
+from benchmarks.tools.folders import read_rows
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.spelling import choices, context
 from crawler.dedup.spelling.correction import ContextCorrector
@@ -198,12 +198,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {FILE.name}")
     options = parser.parse_args()
     misspellings = defaultdict(list)
-    for row in rows(options.misspellings) if options.misspellings else ():
+    for row in read_rows(options.misspellings) if options.misspellings else ():
         misspellings[row["correct"]].append(row["misspelling"])
-    texts = [row["text"] for row in rows(options.texts)]
+    texts = [row["text"] for row in read_rows(options.texts)]
     random.Random(7).shuffle(texts)
     pairs = list(spoilt(texts[: options.most], misspellings))
-    pairs += [Pair(**row) for row in (rows(options.read) if options.read else ())]
+    pairs += [Pair(**row) for row in (read_rows(options.read) if options.read else ())]
     judges = pairs[::5]
     taught = [pair for number, pair in enumerate(pairs) if number % 5]
     weights = dict(choices.WEIGHTS)

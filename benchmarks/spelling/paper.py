@@ -14,7 +14,7 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-from benchmarks.quality import rows
+from benchmarks.tools.folders import read_rows
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.spelling.correction import correct_towards
 from crawler.dedup.spelling.dictionary import load_dictionary
@@ -83,7 +83,7 @@ def table_4(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     """
     words = load_dictionary().words
     sources = defaultdict(list)
-    for row in rows(data / "misspellings" / "words.jsonl"):
+    for row in read_rows(data / "misspellings" / "words.jsonl"):
         for source in row["sources"]:
             sources[source].append((row["misspelling"], row["correct"]))
     chooser = random.Random(1)

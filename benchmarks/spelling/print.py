@@ -23,8 +23,8 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.quality import rows
 from benchmarks.spelling.paper import j
+from benchmarks.tools.folders import read_rows
 
 SIZES = (13, 14, 15, 16, 18)  # of letters, in pixels; Tesseract likes twice as many
 WIDTHS = (45, 60, 70)  # of lines, in characters
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--fonts", type=Path, nargs="+", required=True)
     options = parser.parse_args()
-    for number, row in enumerate(rows(options.texts)):
+    for number, row in enumerate(read_rows(options.texts)):
         chooser = random.Random(number)
         lines = textwrap.wrap(row["text"], chooser.choice(WIDTHS))[:MOST_LINES]
         clean = "\n".join(lines)

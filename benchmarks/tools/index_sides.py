@@ -81,6 +81,12 @@ def server(program: str) -> Iterator[tuple[str, redis.Redis]]:
                 run.terminate()
 
 
+def server_cpu(client: redis.Redis) -> float:
+    """Seconds of the processor that a server has taken, as it says of itself."""
+    cpu: Any = client.info("cpu")
+    return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
+
+
 class Side:
     """One of the two sides: its clock, the server's and what it found."""
 
@@ -95,15 +101,17 @@ class Side:
         self.found = dict.fromkeys(SIMILARITIES, 0)
         self.asked = dict.fromkeys(SIMILARITIES, 0)
         self.false = 0
+        self.number = 0  # of the latest page
+        self.kept = 0
 
     @contextmanager
     def timed(self, pages: int) -> Iterator[None]:
-        cpu, requests, start = self._server_cpu(), self._requests(), time.perf_counter()
+        cpu, requests, start = server_cpu(self.client), self._requests(), time.perf_counter()
         client = time.process_time()
         yield
         self.seconds += time.perf_counter() - start
         self.client_cpu += time.process_time() - client
-        self.cpu += self._server_cpu() - cpu
+        self.cpu += server_cpu(self.client) - cpu
         self.requests += self._requests() - requests - 2  # those of these figures
         self.pages += pages
 
@@ -113,10 +121,6 @@ class Side:
         else:
             self.asked[similarity] += 1
             self.found[similarity] += duplicate
-
-    def _server_cpu(self) -> float:
-        cpu: Any = self.client.info("cpu")
-        return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
 
     def _requests(self) -> int:
         """Times that the server has read from a connection: a client waits after each."""
@@ -139,8 +143,6 @@ class Ours(Side):
         self.index = DuplicateIndex(config, store, None)
         self.sketcher = Sketcher(config.values, **config.banding._asdict())
         self.rng = np.random.default_rng(7)
-        self.number = 0
-        self.kept = 0
 
     def url(self) -> tuple[str, str]:
         """The address of the next page, and its host."""
@@ -192,8 +194,6 @@ class Datasketch(Side):
                 "redis": {"unix_socket_path": socket},
             },
         )
-        self.number = 0
-        self.kept = 0
 
     def prepare(self, shingles: np.ndarray) -> Any:
         from datasketch import MinHash
