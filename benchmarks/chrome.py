@@ -48,7 +48,7 @@ def _floor(page: str) -> str:
     return ""
 
 
-def tools() -> dict[str, Tool]:
+def load_tools() -> dict[str, Tool]:
     """Return the tools that are installed, ours first."""
     found: dict[str, Tool] = {OURS: lambda page: strip_chrome(page).text}
 
@@ -98,7 +98,7 @@ def tools() -> dict[str, Tool]:
     return found
 
 
-def measure(pages: list[Page], chosen: dict[str, Tool]) -> tuple[dict[str, Any], np.ndarray]:
+def measure_tools(pages: list[Page], chosen: dict[str, Tool]) -> tuple[dict[str, Any], np.ndarray]:
     """Return for each tool rows of P, R, F1 and CPU seconds per page; and the floor's seconds."""
     rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     floor = []
@@ -119,7 +119,9 @@ def measure(pages: list[Page], chosen: dict[str, Tool]) -> tuple[dict[str, Any],
     return {name: np.array(values, float) for name, values in rows.items()}, np.array(floor)
 
 
-def table(pages: list[Page], rows: dict[str, Any], floor: np.ndarray) -> list[dict[str, Any]]:
+def average_groups(
+    pages: list[Page], rows: dict[str, Any], floor: np.ndarray
+) -> list[dict[str, Any]]:
     result = []
     groups = [("all", "all"), *sorted({("kind", p.kind) for p in pages})]
     groups += sorted({("source", p.source) for p in pages})
@@ -137,10 +139,10 @@ def table(pages: list[Page], rows: dict[str, Any], floor: np.ndarray) -> list[di
     return result
 
 
-def compare(pages: list[Page], chosen: dict[str, Tool]) -> dict[str, Any]:
+def compare_tools(pages: list[Page], chosen: dict[str, Tool]) -> dict[str, Any]:
     """Print and return what the tools make of the pages, by group, and on which ours is worst."""
-    rows, floor = measure(pages, chosen)
-    found = table(pages, rows, floor)
+    rows, floor = measure_tools(pages, chosen)
+    found = average_groups(pages, rows, floor)
     print(f"\n{len(pages)} pages; lxml's parse {floor.mean() * 1e3:.2f} ms a page (CPU)")
     for row in found:
         figures = " ".join(f"{k} {v:6.3f}" for k, v in row.items() if isinstance(v, float))
@@ -158,7 +160,7 @@ def near_pairs(folder: Path) -> set[frozenset[str]]:
     return {frozenset((row["a"], row["b"])) for row in rows if row["j5"] >= 0.8}
 
 
-def pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:
+def score_pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:
     """Return F1 of finding the near pairs, within each manual."""
     families = defaultdict(list)
     for name, text in texts.items():
@@ -184,7 +186,7 @@ def main() -> None:
     options = parser.parse_args()
     as_shipped()
     warnings.simplefilter("ignore")  # peers warn of pages
-    chosen = tools()
+    chosen = load_tools()
     if options.only_ours:
         chosen = {OURS: chosen[OURS]}
     report: dict[str, Any] = {
@@ -193,20 +195,20 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     }
     print(report["environment"])
-    report["pages"] = compare(list(load_pages(options.data, options.limit)), chosen)
+    report["pages"] = compare_tools(list(load_pages(options.data, options.limit)), chosen)
     if options.marked:
-        report["marked"] = compare(list(load_marked(options.marked))[: options.limit], chosen)
+        report["marked"] = compare_tools(list(load_marked(options.marked))[: options.limit], chosen)
 
-    swapped = swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
-    report["swapped"] = {name: swap.judge(swapped, tool) for name, tool in chosen.items()}
-    learning = swap.learnt(swapped)
-    report["swapped"][f"{OURS} learning"] = swap.judge(swapped, learning)
+    swapped = swap.swap_articles(load_pages(options.data), min(options.swaps, options.limit or 999))
+    report["swapped"] = {name: swap.judge_swapped(swapped, tool) for name, tool in chosen.items()}
+    learning = swap.learn_templates(swapped)
+    report["swapped"][f"{OURS} learning"] = swap.judge_swapped(swapped, learning)
     print("\narticles in other chrome, share of pairs")
     for name, shares in report["swapped"].items():
         print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 
     if (options.data / "segments.jsonl").exists():
-        report["snippets"] = snippets.judge(options.data, chosen)
+        report["snippets"] = snippets.judge_snippets(options.data, chosen)
         print("\nsnippets")
         for name, shares in report["snippets"].items():
             print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
@@ -217,11 +219,11 @@ def main() -> None:
         report["manuals"] = {}
         for name, tool in chosen.items():
             texts = {page.id: tool(page.html) for page in manuals}
-            report["manuals"][name] = (pairs(near, texts), _mean_f1(manuals, texts))
-        orders = first.crawl(manuals, lambda page: (page.site, page.source), range(ORDERS))
+            report["manuals"][name] = (score_pairs(near, texts), _mean_f1(manuals, texts))
+        orders = first.read_in_orders(manuals, lambda page: (page.site, page.source), range(ORDERS))
         for seed, met in enumerate(orders):
             texts = {page.page.id: page.text for page in met}
-            figures = (pairs(near, texts), _mean_f1(manuals, texts))
+            figures = (score_pairs(near, texts), _mean_f1(manuals, texts))
             report["manuals"][f"{OURS} learning, order {seed}"] = figures
         print("\nmanuals: F1 of pairs at J ≥ .8, 4-shingle F1")
         for name, (paired, f1) in report["manuals"].items():

@@ -38,7 +38,7 @@ PASSAGES = ((150, 10), (150, None), (200, 10), (400, None), (1000, None))
 RATES = (0.0, 0.005)  # of changed words
 
 
-def load(folder: Path) -> list[list[str]]:
+def load_texts(folder: Path) -> list[list[str]]:
     """The words of one text of each cluster."""
     found: dict[str, list[str]] = {}
     for name, field in (("html/pages.jsonl", "gold_text"), ("licenses/docs.jsonl", "text")):
@@ -48,11 +48,11 @@ def load(folder: Path) -> list[list[str]]:
     return [words for words in found.values() if len(words) >= LEAST_WORDS]
 
 
-def change(words: list[str], rate: float, draws: random.Random) -> list[str]:
+def change_words(words: list[str], rate: float, draws: random.Random) -> list[str]:
     return [one if draws.random() >= rate else f"other{draws.random()}" for one in words]
 
 
-def quoting(passage: list[str], length: int, texts: list[list[str]], draws: random.Random) -> str:
+def make_page(passage: list[str], length: int, texts: list[list[str]], draws: random.Random) -> str:
     """A page of so many words that has the passage somewhere among parts of other texts."""
     filler: list[str] = []
     while len(filler) < length - len(passage):
@@ -63,7 +63,7 @@ def quoting(passage: list[str], length: int, texts: list[list[str]], draws: rand
 
 
 @asynccontextmanager
-async def opened(name: str, folder: str, **options: Any) -> AsyncIterator[DuplicateIndex]:
+async def open_index(name: str, folder: str, **options: Any) -> AsyncIterator[DuplicateIndex]:
     config = DedupConfig(namespace=name, data_dir=Path(folder), seed=1, **options)
     async with DuplicateIndex.open(config) as index:
         yield index
@@ -77,14 +77,14 @@ async def count_found(texts: list[list[str]], pairs: int, folder: str) -> list[d
             found = [0, 0]
             name = f"{words}-{times}-{rate}"
             # Each pair is in a scope of its own, or most passages would be copies of others.
-            async with opened(name, folder, containment=SHARE, scope="host") as index:
+            async with open_index(name, folder, containment=SHARE, scope="host") as index:
                 for number in range(pairs):
                     own = draws.choice([one for one in texts if len(one) >= words])
                     start = draws.randrange(len(own) - words + 1)
                     passage = own[start : start + words]
                     length = words * (times or draws.randrange(2, 11))
                     others = [one for one in texts if one is not own]
-                    long = quoting(change(passage, rate, draws), length, others, draws)
+                    long = make_page(change_words(passage, rate, draws), length, others, draws)
                     for order, first, second in (
                         (0, " ".join(passage), long),
                         (1, long, " ".join(passage)),
@@ -110,10 +110,10 @@ async def compare_all(texts: list[list[str]], folder: str) -> dict[str, Any]:
     """Who is named among texts that share paragraphs, and who of them has it by its shingles."""
     pages = {f"http://a.example/{n}": " ".join(words) for n, words in enumerate(texts)}
     true: list[float] = []
-    async with opened("without", folder) as index:
+    async with open_index("without", folder) as index:
         await index.check_many(pages.items())
         before = (await index.stats()).bytes_per_page or 0.0
-    async with opened("with", folder, containment=SHARE) as index:
+    async with open_index("with", folder, containment=SHARE) as index:
         shingles = {url: index.fingerprint.shingles(text) for url, text in pages.items()}
         anchors = []
         for url, text in pages.items():
@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    texts = load(options.data)
+    texts = load_texts(options.data)
     result = asyncio.run(measure(texts, options.pairs))
     if options.json:
         print(json.dumps({"environment": environment(), **result}, indent=2))

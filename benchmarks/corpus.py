@@ -66,7 +66,7 @@ class Run(NamedTuple):
     kept: int
 
 
-def write(folder: Path, pages: int, files: int) -> int:
+def write_corpus(folder: Path, pages: int, files: int) -> int:
     """Write a corpus; return how many of its pages are no copies."""
     rng = np.random.default_rng(pages)
     weights = 1 / np.arange(10, VOCABULARY + 10)
@@ -98,7 +98,7 @@ def write(folder: Path, pages: int, files: int) -> int:
     return unique
 
 
-def measured(command: Sequence[str], environment: dict[str, str]) -> tuple[float, float]:
+def run_command(command: Sequence[str], environment: dict[str, str]) -> tuple[float, float]:
     """CPU and wall seconds of a command with all its processes, which share its session."""
     start, seen = time.perf_counter(), {}
     tick = os.sysconf("SC_CLK_TCK")
@@ -127,54 +127,54 @@ def lines_in(folder: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.jsonl"))
 
 
-def ours(folder: Path, out: Path, pages: int, cores: int) -> Run:
+def run_ours(folder: Path, out: Path, pages: int, cores: int) -> Run:
     command = [
         sys.executable, "-m", "scrapy", "dedup", "corpus", str(folder), "-o", str(out),
         "--master", f"local[{cores}]", "--json",
     ]  # fmt: skip
-    cpu, wall = measured(command, {**os.environ, "PYTHONPATH": str(ROOT)})
+    cpu, wall = run_command(command, {**os.environ, "PYTHONPATH": str(ROOT)})
     return Run("scrapy-neardup", pages, cpu, wall, lines_in(out / "kept"))
 
 
-def text_dedup(python: str, folder: Path, out: Path, pages: int, cores: int) -> Run:
+def run_text_dedup(python: str, folder: Path, out: Path, pages: int, cores: int) -> Run:
     command = [
         python, "-m", "text_dedup.minhash", "--path", "json", "--data_files",
         str(folder / "*.jsonl"), "--split", "train", "--column", "text", "--output", str(out),
         "--cache_dir", str(out.with_name("cache")), "--num_perm", "256", "--threshold", "0.8",
         "--ngram", "5", "--num_proc", str(cores), "--batch_size", "1000",
     ]  # fmt: skip
-    cpu, wall = measured(command, {**os.environ, "HF_HUB_OFFLINE": "1"})
+    cpu, wall = run_command(command, {**os.environ, "HF_HUB_OFFLINE": "1"})
     count = f"import datasets; print(len(datasets.load_from_disk({str(out)!r})))"
     kept = subprocess.run([python, "-c", count], capture_output=True, text=True, check=True)
     return Run("text-dedup", pages, cpu, wall, int(kept.stdout))
 
 
-def datatrove(python: str, folder: Path, out: Path, pages: int, cores: int) -> Run:
+def run_datatrove(python: str, folder: Path, out: Path, pages: int, cores: int) -> Run:
     command = [python, "-c", DATATROVE, str(folder), str(out), str(cores)]
-    cpu, wall = measured(command, dict(os.environ))
+    cpu, wall = run_command(command, dict(os.environ))
     return Run("datatrove", pages, cpu, wall, lines_in(out / "kept"))
 
 
-def compare(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def compare_tools(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for pages in arguments.pages:
         with tempfile.TemporaryDirectory(prefix="bench-") as name:
             folder = Path(name) / "in"
             folder.mkdir()
-            unique = write(folder, pages, arguments.cores * 2)
-            run = ours(folder, Path(name) / "a", pages, arguments.cores)
+            unique = write_corpus(folder, pages, arguments.cores * 2)
+            run = run_ours(folder, Path(name) / "a", pages, arguments.cores)
             rows.append({**run._asdict(), "unique": unique})
-            show(rows[-1])
+            print_row(rows[-1])
             if arguments.peers and pages <= arguments.peer_pages:
-                for number, peer in enumerate((text_dedup, datatrove)):
+                for number, peer in enumerate((run_text_dedup, run_datatrove)):
                     out = Path(name) / f"peer{number}" / "out"
                     run = peer(arguments.peers, folder, out, pages, arguments.cores)
                     rows.append({**run._asdict(), "unique": unique})
-                    show(rows[-1])
+                    print_row(rows[-1])
     return rows
 
 
-def show(row: dict[str, Any]) -> None:
+def print_row(row: dict[str, Any]) -> None:
     print(
         f"{row['tool']:16}{row['pages']:11,}{row['cpu']:10.1f}{row['wall']:9.1f}"
         f"{row['pages'] / row['cpu']:12,.0f}{row['kept']:11,}{row['unique']:11,}",
@@ -182,7 +182,7 @@ def show(row: dict[str, Any]) -> None:
     )
 
 
-def same(path: str, settings: list[str]) -> None:
+def compare_with_index(path: str, settings: list[str]) -> None:
     """Compare a corpus's verdicts with those of an index on its own server."""
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
@@ -234,14 +234,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON at the end")
     arguments = parser.parse_args()
     if arguments.same:
-        same(arguments.same, arguments.settings)
+        compare_with_index(arguments.same, arguments.settings)
         return
     print(f"python {platform.python_version()}, {platform.machine()}, {arguments.cores} cores")
     print(
         f"{'tool':16}{'pages':>11}{'CPU s':>10}{'wall s':>9}{'pages/CPU s':>12}{'kept':>11}"
         f"{'no copies':>11}"
     )
-    rows = compare(arguments)
+    rows = compare_tools(arguments)
     if arguments.json:
         print(json.dumps(rows, indent=2))
 

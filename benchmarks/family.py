@@ -28,11 +28,11 @@ WORDS = 300
 CHANGED = 8  # words of each page of the family: of the shingles of two, 70 % are in both
 
 
-def plain(number: int) -> str:
+def plain_page(number: int) -> str:
     return text(article(number, WORDS))
 
 
-def member(number: int) -> str:
+def family_page(number: int) -> str:
     return text(changed(article(0, WORDS), CHANGED, seed=number))
 
 
@@ -56,13 +56,13 @@ async def milliseconds(
         for turn in range(ROUNDS):
             start = pages + turn * batch
             asked = requests(start, start + batch)
-            before = cpu(server)
+            before = cpu_milliseconds(server)
             await index.store.check(asked)
-            found.append(cpu(server) - before)
+            found.append(cpu_milliseconds(server) - before)
         return sorted(found)
 
 
-def cpu(server: Server) -> float:
+def cpu_milliseconds(server: Server) -> float:
     """Milliseconds of the processor that a server has taken, whatever else the machine does."""
     stats = server.ask("INFO", "cpu")
     return 1000 * float(stats["used_cpu_user"] + stats["used_cpu_sys"])
@@ -77,7 +77,7 @@ async def main() -> None:
     try:
         found = {
             name: await milliseconds(server, page, options.pages, options.batch)
-            for name, page in (("plain", plain), ("family", member))
+            for name, page in (("plain", plain_page), ("family", family_page))
         }
     finally:
         server.kill()

@@ -49,7 +49,9 @@ def lxml_parse(data: bytes) -> None:
         etree.fromstring(data, parser)
 
 
-def taken(work: Callable[[Any], Any], data: bytes | Sequence[bytes], limit: float) -> float | None:
+def measure_work(
+    work: Callable[[Any], Any], data: bytes | Sequence[bytes], limit: float
+) -> float | None:
     """CPU seconds that the work takes, None if it is more than `limit`."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
 
@@ -72,7 +74,7 @@ def parse_all(pages: Sequence[bytes]) -> None:
         lxml_parse(page)
 
 
-def best(times: list[float | None], megabytes: float) -> float | None:
+def best_rate(times: list[float | None], megabytes: float) -> float | None:
     """Milliseconds a megabyte, of the best round."""
     done = [seconds for seconds in times if seconds is not None]
     return min(done) * 1000 / megabytes if done else None
@@ -104,8 +106,8 @@ def main() -> None:
         for _ in range(ROUNDS):
             for key, (work, given, _) in works.items():
                 if None not in times[key]:
-                    times[key].append(taken(work, given, options.seconds))
-        found[name] = {"MB": size} | {key: best(times[key], works[key][2]) for key in works}
+                    times[key].append(measure_work(work, given, options.seconds))
+        found[name] = {"MB": size} | {key: best_rate(times[key], works[key][2]) for key in works}
         if ordinary and None not in times["strip_chrome"] + times["floor"]:
             ratios = map(truediv, times["strip_chrome"], times["floor"])
             found[name]["× floor"] = median(ratios) * works["floor"][2] / size

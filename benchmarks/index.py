@@ -56,7 +56,7 @@ SMALL_ONES = 4
 ROUNDS, ROUND = 24, 128  # in which each is, and pages of a round
 
 
-async def compare(large: Ours, small_ones: Sequence[Ours], source: Pages) -> dict[str, Any]:
+async def compare_sizes(large: Ours, small_ones: Sequence[Ours], source: Pages) -> dict[str, Any]:
     """What a page costs two indexes that check the same new pages in turn: all of it from the text
     on, from the sketch on, and the server's CPU."""
     mean_size = small_ones[0].pages + ROUNDS * ROUND
@@ -119,7 +119,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             if begin + STEP in marks:
                 rows.append(row(ours, empty, last) | {"since": last[0]})
                 last = (ours.pages, ours.seconds, ours.cpu, ours.client_cpu)
-        growth = await compare(ours, small_ones, source)
+        growth = await compare_sizes(ours, small_ones, source)
         about: Any = ours.client.info("server")
         version = about.get("valkey_version", about["redis_version"])
     return {
@@ -152,7 +152,7 @@ def row(
     }
 
 
-def show(result: dict[str, Any]) -> None:
+def print_result(result: dict[str, Any]) -> None:
     print(", ".join(f"{name} {value}" for name, value in result["environment"].items()))
     print(
         f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}"
@@ -193,7 +193,7 @@ def main() -> None:
     if find_spec("datasketch") is None:
         parser.error("it is compared with datasketch: pip install datasketch")
     result = asyncio.run(measure(arguments))
-    print(json.dumps(result, indent=2)) if arguments.json else show(result)
+    print(json.dumps(result, indent=2)) if arguments.json else print_result(result)
 
 
 if __name__ == "__main__":

@@ -130,14 +130,18 @@ def main() -> None:
                     exchanges = int(client.hget("{dedup}:state", "exchanges") or 0)
                 figures = json.loads(run.stdout.splitlines()[-1])
                 cells = [concurrent, "yes" if filtered else "no"]
-                cells += [f"{1000 * share(figures['late'], part):.2f}" for part in (0.5, 0.99, 1)]
+                cells += [
+                    f"{1000 * quantile(figures['late'], part):.2f}" for part in (0.5, 0.99, 1)
+                ]
                 if filtered:
-                    cells += [f"{1000 * share(figures['waits'], part):.2f}" for part in (0.5, 0.99)]
+                    cells += [
+                        f"{1000 * quantile(figures['waits'], part):.2f}" for part in (0.5, 0.99)
+                    ]
                     cells.append(f"{options.pages / exchanges:.1f}")
                 print("| " + " | ".join(map(str, cells)) + " |" + "  |" * (3 * (not filtered)))
 
 
-def share(values: list[float], part: float) -> float:
+def quantile(values: list[float], part: float) -> float:
     """The value below which so large a part of the values lies."""
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 

@@ -30,7 +30,7 @@ import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.corpus import write
+from benchmarks.corpus import write_corpus
 from benchmarks.tools.folders import read_rows
 from benchmarks.tools.index_sides import server, server_cpu
 from crawler.dedup import DedupConfig, DuplicateIndex
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        write(Path(name), arguments.pages * arguments.rounds, arguments.rounds)
+        write_corpus(Path(name), arguments.pages * arguments.rounds, arguments.rounds)
         parts = sorted(Path(name).glob("*.jsonl"))
         asyncio.run(measure(parts, arguments.pages, arguments.processes))
 

@@ -70,7 +70,7 @@ class Texts:
         return Shingler(size=self.size, normaliser=self.normaliser)
 
 
-def load(folder: Path, name: str) -> Texts:
+def load_texts(folder: Path, name: str) -> Texts:
     docs = read_rows(folder / name / ("pages.jsonl" if name == "html" else "docs.jsonl"))
     number = {doc["id"]: place for place, doc in enumerate(docs)}
 
@@ -80,7 +80,7 @@ def load(folder: Path, name: str) -> Texts:
 
     texts = [doc["gold_text" if name == "html" else "text"] for doc in docs]
     if name != "tweets":
-        found, _ = exactly(Texts(name, texts, {}), LEAST)
+        found, _ = by_shingles(Texts(name, texts, {}), LEAST)
         return Texts(name, texts, {two: value for two, value in found.items() if value >= LEAST})
     clusters: dict[str, list[int]] = {}
     for place, doc in enumerate(docs):
@@ -94,7 +94,7 @@ def load(folder: Path, name: str) -> Texts:
 SHORT = make_normaliser(DedupConfig(ignore="case,marks,typography,urls,reposts"))
 
 
-def sharing(keys: Iterable[Iterable[Any]], min_matches: int = 1) -> Iterator[Pair]:
+def pairs_sharing(keys: Iterable[Iterable[Any]], min_matches: int = 1) -> Iterator[Pair]:
     """Pairs of texts that share at least *min_matches* keys, or all keys of either."""
     holders: dict[Any, list[int]] = {}
     needed = []
@@ -128,7 +128,7 @@ def by_sketch(
             sketcher.estimate(sketches[a], sketches[b]).similarity,
             sketcher.estimate(sketches[b], sketches[a]).similarity,
         )
-        for a, b in sharing(keys, sketcher.method.min_matches)
+        for a, b in pairs_sharing(keys, sketcher.method.min_matches)
     }
     if as_index:
         found = dict(as_in_index(sketcher.method, sketches, found))
@@ -146,12 +146,12 @@ def as_in_index(
             yield (a, b), similarity
 
 
-def exactly(texts: Texts, threshold: float) -> tuple[Scores, int]:
+def by_shingles(texts: Texts, threshold: float) -> tuple[Scores, int]:
     """The Jaccard coefficient of all shingles."""
     shingles = [texts.shingler(text) for text in texts.texts]
     found = {
         (a, b): jaccard(shingles[a], shingles[b])
-        for a, b in sharing(own.tolist() for own in shingles)
+        for a, b in pairs_sharing(own.tolist() for own in shingles)
     }
     return found, sum(own.nbytes for own in shingles) // len(shingles)
 
@@ -189,11 +189,11 @@ def by_text_profile(texts: Texts, threshold: float) -> tuple[Scores, int]:
         profile = "\n".join(f"{word} {count}" for count, word in kept if count >= quantum)
         return hashlib.md5(profile.encode(), usedforsecurity=False).hexdigest()
 
-    return dict.fromkeys(sharing([signature(text)] for text in texts.texts), 1.0), 16
+    return dict.fromkeys(pairs_sharing([signature(text)] for text in texts.texts), 1.0), 16
 
 
 METHODS: dict[str, Callable[[Texts, float], tuple[Scores, int]]] = {
-    "exact Jaccard": exactly,
+    "exact Jaccard": by_shingles,
     "fast": partial(by_sketch, method="fast"),
     "minwise": partial(by_sketch, method="minwise"),
     "one-permutation": partial(by_sketch, method="one-permutation"),
@@ -242,7 +242,7 @@ def measure(texts: Texts, method: str, threshold: float) -> tuple[Result, Scores
     return Result(texts.name, method, threshold, *quality, seconds, size), found
 
 
-def curves(texts: Texts, found: dict[str, Scores]) -> dict[str, list[tuple[float, ...]]]:
+def trace_curves(texts: Texts, found: dict[str, Scores]) -> dict[str, list[tuple[float, ...]]]:
     """For each method, (threshold, precision, recall) from 0.5 to 0.95."""
     steps = np.arange(0.5, 0.96, 0.025).tolist()
     return {
@@ -304,7 +304,7 @@ def main() -> None:
     if not options.json:
         print(" · ".join(f"{name} {version}" for name, version in environment().items()))
     for name in options.sets:
-        texts = load(options.data, name)
+        texts = load_texts(options.data, name)
         loosest: dict[str, Scores] = {}
         if not options.json:
             print(f"\n{name}: {len(texts.texts)} texts, word {texts.size}-shingles")
@@ -322,7 +322,7 @@ def main() -> None:
                 )
                 cost = here[-1].seconds / len(texts.texts) * 1000
                 print(f"{method:24}{figures}{cost:9.2f}{here[-1].bytes_a_text:7}")
-        pictures[name] = curves(texts, loosest)
+        pictures[name] = trace_curves(texts, loosest)
     if options.json:
         rows = [vars(result) for result in results]
         print(json.dumps({"environment": environment(), "results": rows}, indent=2))

@@ -118,7 +118,7 @@ def resemblance(one: frozenset[int], other: frozenset[int]) -> float:
 
 
 @contextmanager
-def served(folder: Path, number: int) -> Iterator[str]:
+def serve_folder(folder: Path, number: int) -> Iterator[str]:
     """Serve a folder as a host of its own; give its address."""
     handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer((f"127.0.3.{number}", 0), handler) as server:
@@ -157,7 +157,7 @@ def crawl(folder: Path, seed: int, settings: Mapping[str, str]) -> tuple[Pages, 
     starts: list[str] = []
     with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="realsites-") as made:
         for number, (site, names) in enumerate(sites_in(folder, seed).items(), 1):
-            address = stack.enter_context(served(site, number))
+            address = stack.enter_context(serve_folder(site, number))
             pages |= pages_at(address, site, names)
             listed = "".join(f"<p><a href='/{quote(name)}'>{name}</a></p>" for name in names)
             (site / "start-here.html").write_text(f"<html><body>{listed}</body></html>")
@@ -223,7 +223,7 @@ def run_scrapy(command: Sequence[str], settings: Mapping[str, str]) -> None:
     subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def judge(
+def judge_decisions(
     pages: Pages, decisions: Sequence[Decision]
 ) -> tuple[Counter[str], list[Found], list[Found]]:
     """Return counts, the wrong verdicts, and the copies that were missed."""
@@ -240,10 +240,10 @@ def judge(
         if alike < ALIKE:
             few = "few words" if len(texts[url].split()) < FEW else "other text"
             wrong.append(Found(alike, f"{kind}, {few}", url, other))
-    return counts, sorted(wrong), sorted(missed(kept, gold), reverse=True)
+    return counts, sorted(wrong), sorted(find_missed(kept, gold), reverse=True)
 
 
-def missed(
+def find_missed(
     kept: Mapping[str, frozenset[int] | None], gold: Mapping[str, frozenset[int]]
 ) -> Iterator[Found]:
     """Find the pages that resemble an earlier one by their gold text, given what was kept of each.
@@ -291,10 +291,14 @@ def main() -> None:
             folder = options.data
         for way, seed in product(options.by, options.seeds):
             decide = crawl if way == "crawl" else functools.partial(read_files, way)
-            show(f"{way}, seed {seed}", *judge(*decide(folder, seed, settings)), options.list)
+            print_found(
+                f"{way}, seed {seed}",
+                *judge_decisions(*decide(folder, seed, settings)),
+                options.list,
+            )
 
 
-def show(
+def print_found(
     name: str, counts: Counter[str], wrong: list[Found], missed: list[Found], each: bool
 ) -> None:
     """Print what is wrong and missed, by kinds and hosts."""

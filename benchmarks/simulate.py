@@ -74,7 +74,7 @@ def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) 
     return 1 - (1 - agree * listed) ** bands
 
 
-def listed(kept: float) -> float:
+def share_listed(kept: float) -> float:
     """Share of the pages under one key that its list has room for, Poisson many of them."""
     mean = kept / 2**TABLE_KEY_BITS
     probability, below, expected = np.exp(-mean), 0.0, 0.0
@@ -87,17 +87,17 @@ def listed(kept: float) -> float:
 
 def found_at(similarity: float, bands: int, rows: int, kept: float) -> float:
     """Probability that a page finds its original among `kept` pages."""
-    return by_resemblance(similarity, bands, rows, listed(kept))
+    return by_resemblance(similarity, bands, rows, share_listed(kept))
 
 
-def expectation(config: DedupConfig) -> list[dict[str, Any]]:
+def list_expected(config: DedupConfig) -> list[dict[str, Any]]:
     bands, rows = config.banding
     return [
         {
             "kept": kept,
             "by chance": by_chance(kept, bands),
             "under one key": kept / 2**TABLE_KEY_BITS,
-            "of which listed": listed(kept),
+            "of which listed": share_listed(kept),
             "found at 0.9": found_at(0.9, bands, rows, kept),
             "at 0.8": found_at(0.8, bands, rows, kept),
             f"of a site of {SITE}": SITE * by_resemblance(0.25, bands, rows),
@@ -162,7 +162,7 @@ async def measure(config: DedupConfig, pages: int) -> list[dict[str, Any]]:
     return rows
 
 
-async def cost(config: DedupConfig) -> list[dict[str, Any]]:
+async def measure_cost(config: DedupConfig) -> list[dict[str, Any]]:
     """The server's CPU for a page by the number of kept pages that it meets and does not resemble.
 
     Bytes are those that cross the network for a page, both ways, at a URL of 60 characters.
@@ -243,7 +243,7 @@ async def _probe(store: SingleIndex, config: DedupConfig, kept: int) -> dict[str
     return {"met": met / probes, "similar": similar, "expected": by_chance(kept, bands)}
 
 
-def show(title: str, rows: list[dict[str, Any]]) -> None:
+def print_rows(title: str, rows: list[dict[str, Any]]) -> None:
     print(f"\n{title}")
     print("".join(f"{name:>20}" for name in rows[0]))
     for row in rows:
@@ -258,11 +258,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     config = DedupConfig(threshold=arguments.threshold)
-    result = {"expected": expectation(config)}
+    result = {"expected": list_expected(config)}
     if arguments.measure >= SIZES[0]:
         result["measured"] = asyncio.run(measure(config, arguments.measure))
     if arguments.cost:
-        result["cost"] = asyncio.run(cost(config))
+        result["cost"] = asyncio.run(measure_cost(config))
     if arguments.json:
         print(json.dumps(result, indent=2))
         return
@@ -271,11 +271,11 @@ def main() -> None:
     for similarity in (0.9, 0.85, 0.8, 0.7, 0.5, 0.4, 0.25):
         share = by_resemblance(similarity, bands, rows)
         print(f"  pages that resemble each other by {similarity:.2f} meet: {share:.4f}")
-    show("Candidates of a new page, expected", result["expected"])
+    print_rows("Candidates of a new page, expected", result["expected"])
     if "measured" in result:
-        show("Met by new pages that share nothing with any other", result["measured"])
+        print_rows("Met by new pages that share nothing with any other", result["measured"])
     if "cost" in result:
-        show("What a page costs the server, by the pages it meets in vain", result["cost"])
+        print_rows("What a page costs the server, by the pages it meets in vain", result["cost"])
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def five_grams(text: str) -> list[str]:
     return [" ".join(words[start : start + SIZE]) for start in range(len(words) - SIZE + 1)]
 
 
-def contestants(hashes: int) -> Iterator[Contestant]:
+def list_contestants(hashes: int) -> Iterator[Contestant]:
     ours = Sketcher(hashes, SIZE)
 
     def share_equal(a: Any, b: Any) -> float:
@@ -146,7 +146,9 @@ class Texts:
 _LENGTHS = np.array([3, 18, 21, 15, 11, 8, 8, 6, 4, 3, 2, 1]) / 100
 
 
-def race(texts: list[str], runners: list[Contestant], rounds: int) -> dict[str, list[float]]:
+def time_runners(
+    texts: list[str], runners: list[Contestant], rounds: int
+) -> dict[str, list[float]]:
     """Seconds of each contestant in each round; they take turns, so that noise hits all alike."""
     seconds: dict[str, list[float]] = {runner.name: [] for runner in runners}
     for number in range(rounds + 1):
@@ -158,7 +160,7 @@ def race(texts: list[str], runners: list[Contestant], rounds: int) -> dict[str, 
     return seconds
 
 
-def errors(runner: Contestant, texts: Texts, words: int, hashes: int, pairs: int) -> float:
+def mean_error(runner: Contestant, texts: Texts, words: int, hashes: int, pairs: int) -> float:
     """Mean squared error in units of J(1-J)/k, over pairs from J = 0.3 to 0.95."""
     assert runner.similarity is not None
     documents, truths = [], []
@@ -203,11 +205,11 @@ def main() -> None:
     if not options.json:
         print(" · ".join(f"{name} {version}" for name, version in report["environment"].items()))
     for hashes in options.hashes:
-        runners = list(contestants(hashes))
+        runners = list(list_contestants(hashes))
         for words in options.words:
             texts = Texts()
             documents = [texts.document(words) for _ in range(max(2, WORDS_A_ROUND // words))]
-            seconds = race(documents, runners, options.rounds)
+            seconds = time_runners(documents, runners, options.rounds)
             base = seconds[runners[0].name]
             if not options.json:
                 print(f"\n{hashes} values, {words} words ({len(documents)} documents a round)")
@@ -227,7 +229,7 @@ def main() -> None:
                     "error": None,
                 }
                 if runner.similarity and options.pairs and words <= 500:
-                    row["error"] = errors(runner, Texts(2), words, hashes, options.pairs)
+                    row["error"] = mean_error(runner, Texts(2), words, hashes, options.pairs)
                 report["results"].append(row)
                 if not options.json:
                     error = "" if row["error"] is None else f"{row['error']:.2f}"

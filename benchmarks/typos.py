@@ -24,11 +24,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.compiled import as_shipped
-from benchmarks.quality import Texts, exactly, load, score
+from benchmarks.quality import Texts, by_shingles, load_texts, score
 from benchmarks.sketch import environment
 from benchmarks.spelling import paper
 from benchmarks.spelling.noise import mistyped, scanned
-from benchmarks.spelling.paper import SIZES, j
+from benchmarks.spelling.paper import SIZES, shingle_jaccard
 from benchmarks.spelling.svg import svg
 from benchmarks.tools.folders import folder_with, read_rows
 from crawler.dedup import jaccard, shingle_hashes
@@ -50,16 +50,16 @@ RATES = (0, 0.02, 0.05, 0.1, 0.2)
 LIBRARIES = ("doublemetaphone", "jellyfish", "rapidfuzz", "symspellpy", "wordfreq")
 
 
-def correction(name: str) -> Callable[[str], str]:
+def load_correction(name: str) -> Callable[[str], str]:
     return (lambda text: text) if name == "none" else load_corrector(name)
 
 
-def unrelated(pairs: list[dict[str, Any]]) -> list[tuple[int, int]]:
+def list_unrelated(pairs: list[dict[str, Any]]) -> list[tuple[int, int]]:
     """Places of clean texts that have nothing to do with each other."""
     return [
         (a, b)
         for a, b in permutations(range(len(pairs)), 2)
-        if j(pairs[a]["clean"], pairs[b]["clean"], 3) <= UNRELATED
+        if shingle_jaccard(pairs[a]["clean"], pairs[b]["clean"], 3) <= UNRELATED
     ]
 
 
@@ -67,7 +67,7 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """How close each corrector brings the pairs, and what it does to clean texts."""
     found = {}
     for name in CORRECTORS:
-        correct = correction(name)
+        correct = load_correction(name)
         clean = [correct(pair["clean"]) for pair in pairs]
         noisy = [correct(pair["noisy"]) for pair in pairs]
         shingles = {
@@ -78,7 +78,9 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
             for size in SIZES
         }
         similar = {size: [jaccard(a, b) for a, b in shingles[size]] for size in SIZES}
-        different = [jaccard(shingles[3][a][0], shingles[3][b][1]) for a, b in unrelated(pairs)]
+        different = [
+            jaccard(shingles[3][a][0], shingles[3][b][1]) for a, b in list_unrelated(pairs)
+        ]
         found[name] = {
             "mean": tuple(mean(similar[size]) for size in SIZES),
             "found": tuple(sum(one >= least for one in similar[3]) for least in FOUND),
@@ -95,7 +97,7 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str, Any]]:
+def measure_characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str, Any]]:
     """The same with shingles of characters, uncorrected and corrected.
 
     Precision and recall are those of the pairs of *texts* whose resemblance is known.
@@ -103,7 +105,7 @@ def characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str,
     true = {pair for pair, similarity in texts.truth.items() if similarity >= THRESHOLD}
     found = {}
     for size, name in product(CHARACTERS, ("none", "typos")):
-        correct = correction(name)
+        correct = load_correction(name)
 
         def shingles(text: str) -> ShingleArray:
             return shingle_hashes(correct(text), unit="char", size=size)  # noqa: B023
@@ -111,7 +113,7 @@ def characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str,
         clean = [shingles(pair["clean"]) for pair in pairs]
         noisy = [shingles(pair["noisy"]) for pair in pairs]
         similar = [jaccard(a, b) for a, b in zip(clean, noisy, strict=True)]
-        different = [jaccard(clean[a], noisy[b]) for a, b in unrelated(pairs)]
+        different = [jaccard(clean[a], noisy[b]) for a, b in list_unrelated(pairs)]
         known = [shingles(text) for text in texts.texts]
         alike = {(a, b): jaccard(known[a], known[b]) for a, b in texts.truth}
         found[f"{size}, {name}"] = {
@@ -127,7 +129,7 @@ def characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str,
     return found
 
 
-def altered(texts: list[str]) -> dict[str, float]:
+def count_altered(texts: list[str]) -> dict[str, float]:
     """What ``typos`` does to clean texts: how many it touches, what share of the words it changes.
 
     Halves of words that it joins are counted apart.
@@ -165,8 +167,11 @@ def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
         for way, spoil in ways.items() if rate else {"clean": lambda text, _: text}.items():
             spoiled = [spoil(text, rate) for text in news]
             similar = {
-                name: mean(j(correct(a), correct(b), 3) for a, b in zip(news, spoiled, strict=True))
-                for name, correct in ((name, correction(name)) for name in OWN)
+                name: mean(
+                    shingle_jaccard(correct(a), correct(b), 3)
+                    for a, b in zip(news, spoiled, strict=True)
+                )
+                for name, correct in ((name, load_correction(name)) for name in OWN)
             }
             found[f"{way} {rate:.0%}"] = {
                 "J3": tuple(similar.values()),
@@ -175,7 +180,7 @@ def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     return found
 
 
-def loaded(name: str) -> Corrector:
+def load_fresh(name: str) -> Corrector:
     """A corrector that remembers no word yet, with all that it needs in memory."""
     correct = load_corrector.__wrapped__(name)
     correct("The thhree of them had not been to the sea, and so they went to it by the road.")
@@ -187,10 +192,10 @@ def milliseconds(texts: list[str], name: str = "typos") -> tuple[float, float]:
 
     Of each page the smallest of ROUNDS: other programs on the machine only ever add to it.
     """
-    pages = list(joined(texts))
+    pages = list(join_texts(texts))
     least = [[float("inf")] * 2 for _ in pages]
     for _ in range(ROUNDS):
-        correct = loaded(name)
+        correct = load_fresh(name)
         for seen in range(2):
             for times, page in zip(least, pages, strict=True):
                 start = time.process_time()
@@ -201,7 +206,7 @@ def milliseconds(texts: list[str], name: str = "typos") -> tuple[float, float]:
     return first, again
 
 
-def joined(texts: list[str]) -> Iterator[str]:
+def join_texts(texts: list[str]) -> Iterator[str]:
     """*texts* one after another, as pages of at least WORDS_A_PAGE words."""
     page: list[str] = []
     for number, text in enumerate(texts, 1):
@@ -211,14 +216,14 @@ def joined(texts: list[str]) -> Iterator[str]:
             page = []
 
 
-def precision(texts: Texts, name: str) -> dict[str, float]:
+def measure_set(texts: Texts, name: str) -> dict[str, float]:
     """Precision, recall, F1 of a set at THRESHOLD, by exact Jaccard of the corrected texts."""
-    correct = correction(name)
+    correct = load_correction(name)
     changed = Texts(texts.name, [correct(text) for text in texts.texts], texts.truth)
     return dict(
         zip(
             ("precision", "recall", "f1"),
-            score(texts, exactly(changed, THRESHOLD)[0], THRESHOLD),
+            score(texts, by_shingles(changed, THRESHOLD)[0], THRESHOLD),
             strict=True,
         )
     )
@@ -275,11 +280,11 @@ def main() -> None:
     options = parser.parse_args()
     as_shipped()
     start = time.process_time()
-    loaded("typos")
+    load_fresh("typos")
     loading = time.process_time() - start
     pairs = read_rows(options.data / "typo_pairs" / "pairs.jsonl")
     clean, noisy = ([pair[side] for pair in pairs] for side in ("clean", "noisy"))
-    sets = {name: load(options.data, name) for name in ("licenses", "html")}
+    sets = {name: load_texts(options.data, name) for name in ("licenses", "html")}
     libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
 
     def cost() -> dict[str, Any]:
@@ -293,8 +298,8 @@ def main() -> None:
         }
 
     def alterations() -> dict[str, Any]:
-        found = {name: altered(texts.texts) for name, texts in sets.items()}
-        return {"clean pairs": altered(clean), **found}
+        found = {name: count_altered(texts.texts) for name, texts in sets.items()}
+        return {"clean pairs": count_altered(clean), **found}
 
     report = Report(
         {
@@ -303,12 +308,12 @@ def main() -> None:
             "figure 3": lambda: paper.figure_3(pairs),
             "table 4": lambda: paper.table_4(options.data),
             "own": lambda: own(pairs),
-            "characters": lambda: characters(pairs, sets["licenses"]),
+            "characters": lambda: measure_characters(pairs, sets["licenses"]),
             "altered": alterations,
             "cost": cost,
             "made up": lambda: made_up(options.data),
             "sets": lambda: {
-                name: {way: precision(texts, way) for way in OWN} for name, texts in sets.items()
+                name: {way: measure_set(texts, way) for way in OWN} for name, texts in sets.items()
             },
         }
     )

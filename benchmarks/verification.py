@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.quality import RECALL, Scores, Texts, load, score
+from benchmarks.quality import RECALL, Scores, Texts, load_texts, score
 from benchmarks.sketch import environment
 from benchmarks.tools.folders import folder_with
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, estimate, jaccard
@@ -65,7 +65,7 @@ ESTIMATORS: dict[str, Callable[[Texts, int], Estimator]] = {
 }
 
 
-def verify(texts: Texts, exact: Scores, similarity: Estimator) -> tuple[float, float]:
+def judge_estimator(texts: Texts, exact: Scores, similarity: Estimator) -> tuple[float, float]:
     """The standard error between 0.7 and 0.9, and F1 at the threshold."""
     found = {pair: similarity(*pair) for pair in exact}
     errors = [found[pair] - true for pair, true in exact.items() if 0.7 <= true <= 0.9]
@@ -104,7 +104,7 @@ def by_index(texts: Texts, seed: int) -> Iterator[bool]:
     yield from asyncio.run(check())
 
 
-def stream(texts: Texts, dropped: Iterator[bool]) -> float:
+def judge_stream(texts: Texts, dropped: Iterator[bool]) -> float:
     """F1 of the texts dropped, of those that resemble one that was kept before them."""
     before: dict[int, list[int]] = {}
     for (a, b), similarity in texts.truth.items():
@@ -131,17 +131,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    texts = load(options.data, "licenses")
+    texts = load_texts(options.data, "licenses")
     shingles = [texts.shingler(text) for text in texts.texts]
     exact = {(a, b): jaccard(shingles[a], shingles[b]) for a, b in texts.truth}
     seeds = range(1, options.seeds + 1)
     report = {"environment": environment(), "pairs": len(texts.truth), "verified": {}, "stream": {}}
     for name, make in ESTIMATORS.items():
-        found = [verify(texts, exact, make(texts, seed)) for seed in seeds]
+        found = [judge_estimator(texts, exact, make(texts, seed)) for seed in seeds]
         error, f1 = (statistics.fmean(column) for column in zip(*found, strict=True))
         report["verified"][name] = {"error": error, "f1": f1}
     for name, drop in STREAMS.items():
-        f1s = [stream(texts, drop(texts, seed)) for seed in seeds]
+        f1s = [judge_stream(texts, drop(texts, seed)) for seed in seeds]
         report["stream"][name] = statistics.fmean(f1s)
     if options.json:
         print(json.dumps(report, indent=2))

@@ -50,7 +50,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
-def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
+def label_blocks(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the share of each block's words that stand in the gold text, and the words.
 
     A word counts if any run of four words through it, across blocks too, is in the gold.

@@ -56,7 +56,7 @@ HEADINGS: Final = (  # what stands around them
 )
 
 
-def product(number: int) -> tuple[str, str, str, list[str]]:
+def make_product(number: int) -> tuple[str, str, str, list[str]]:
     """Return a page, its layout, its heading and the values of its facts."""
     draw = random.Random(number)
 
@@ -94,7 +94,7 @@ def measure(pages: int) -> dict[str, Any]:
     kept: dict[str, list[list[bool]]] = defaultdict(list)
     named: dict[str, list[bool]] = defaultdict(list)
     for number in range(pages):
-        html, layout, name, values = product(number)
+        html, layout, name, values = make_product(number)
         text = strip_chrome(html).text
         for group in (layout, "all"):
             kept[group].append([value in text for value in values])

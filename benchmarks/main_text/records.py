@@ -71,7 +71,7 @@ class Site:
         return " ".join(words).capitalize()
 
 
-def dropped(texts: list[str]) -> int:
+def count_dropped(texts: list[str]) -> int:
     """Return how many texts are copies of one that was kept before."""
     kept: list[set[Any]] = []
     for text in texts:
@@ -98,8 +98,8 @@ def measure(sites: int) -> dict[str, Any]:
             known.append(strip_chrome(document, template=template.known()).text)
             template.observe(found.hashes(), block_hash(found.text))
         for group in (site.layout, "all"):
-            alone[group].append(dropped(texts))
-            learnt[group].append(dropped(known))
+            alone[group].append(count_dropped(texts))
+            learnt[group].append(count_dropped(known))
     return {
         group: {
             "sites": len(rows),

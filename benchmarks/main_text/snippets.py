@@ -10,7 +10,9 @@ from benchmarks.tools.folders import read_rows
 from crawler.chrome.page.encoding import decode_body
 
 
-def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str, dict[str, float]]:
+def judge_snippets(
+    folder: Path, chosen: Mapping[str, Callable[[str], str]]
+) -> dict[str, dict[str, float]]:
     """Return for each tool precision, recall, F1 and accuracy over all snippets.
 
     They stand in `segments.jsonl` of the folder, as lists `with` and `without`; white space does

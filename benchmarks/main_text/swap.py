@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import lxml.html
 from lxml import etree
 
-from benchmarks.main_text.data import Page, labels, tokens
+from benchmarks.main_text.data import Page, label_blocks, tokens
 from crawler.chrome import SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.page import document
 
@@ -88,7 +88,7 @@ def _fill(template: tuple[Page, str], *, node: Any = None, gold: str = "") -> st
     return f"<!doctype html>\n{html}"
 
 
-def swap(
+def swap_articles(
     pages: Iterable[Page], count: int, seed: int = 7, *, others: Iterable[int] = (11,)
 ) -> list[Swapped]:
     """Return articles as they stand, moved as they are, and moved as plain paragraphs.
@@ -127,11 +127,11 @@ def swap(
 def _left(page: Page, path: str) -> float:
     """Return how many words of its article stay in a page as a template, outside its main node."""
     texts = document.parse(_fill((page, path))).flat.texts
-    shares, sizes = labels(texts, page.gold)
+    shares, sizes = label_blocks(texts, page.gold)
     return float((shares * sizes).sum())
 
 
-def learnt(swapped: list[Swapped]) -> Callable[[str], str]:
+def learn_templates(swapped: list[Swapped]) -> Callable[[str], str]:
     """Return `strip_chrome` that has learnt each template from the four pages made with it."""
     templates: dict[str, SiteTemplate] = defaultdict(SiteTemplate)
     for page in swapped:
@@ -141,7 +141,7 @@ def learnt(swapped: list[Swapped]) -> Callable[[str], str]:
     return lambda html: strip_chrome(html, template=known[html]).text
 
 
-def judge(swapped: list[Swapped], tool: Callable[[str], str]) -> dict[str, float]:
+def judge_swapped(swapped: list[Swapped], tool: Callable[[str], str]) -> dict[str, float]:
     """Return shares of pairs: copies with J ≥ 0.8 and ≥ 0.9, others in one template J < 0.2.
 
     The former of all pairs, and of those in chrome alone: many a template still has parts of its
@@ -185,5 +185,5 @@ def _share(found: Iterable[bool]) -> float:
 def _chosen_best(page: Swapped) -> set[Any]:
     """Return the shingles of those blocks of a page that are mostly gold."""
     texts = document.parse(page.html).flat.texts
-    shares, _ = labels(texts, page.gold)
+    shares, _ = label_blocks(texts, page.gold)
     return shingles("\n".join(compress(texts, shares > 0.5)))

@@ -68,7 +68,7 @@ class Sample:
         return np.cumsum(self.counts) - self.counts
 
 
-def spoilt(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> Iterator[Pair]:
+def spoil_texts(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> Iterator[Pair]:
     """Each text with typing or scanning errors at one of RATES."""
     chooser = random.Random(5)
     for text in texts:
@@ -79,11 +79,11 @@ def spoilt(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> I
             yield Pair(text, scanned(text, rate, chooser))
 
 
-def meant(clean: Page, noisy: Page) -> dict[int, str]:
+def find_meant(clean: Page, noisy: Page) -> dict[int, str]:
     """By place in *noisy*, the word or the two words of *clean* that stand there."""
     found = {}
     source, destination = clean.words_at(), noisy.words_at()
-    for right, wrong in spans(Levenshtein.opcodes(source, destination)):
+    for right, wrong in pair_spans(Levenshtein.opcodes(source, destination)):
         words, read = source[right], destination[wrong]
         offers = [words] if len(words) == len(read) else []
         if len(words) == len(read) + 1:  # two of them were run together
@@ -97,7 +97,7 @@ def meant(clean: Page, noisy: Page) -> dict[int, str]:
     return found
 
 
-def spans(changes: Iterable[Opcode]) -> Iterator[tuple[slice, slice]]:
+def pair_spans(changes: Iterable[Opcode]) -> Iterator[tuple[slice, slice]]:
     """Runs of equal words, and what stands between them, in *source* and in *destination*."""
     source = destination = 0
     for change in changes:
@@ -111,7 +111,7 @@ def spans(changes: Iterable[Opcode]) -> Iterator[tuple[slice, slice]]:
     yield slice(source, None), slice(destination, None)
 
 
-def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
+def sample_doubts(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
     """The doubtful words of noisy texts whose right choice is among those that were found."""
     choices.WEIGHTS.update(weights)
     correct = ContextCorrector()
@@ -127,7 +127,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
         if doubts is None:
             continue
         fit = reader.most_probable(doubts)[1]
-        truth = meant(Page(clean, words), page)
+        truth = find_meant(Page(clean, words), page)
         for place, count, start in zip(
             doubts.places.tolist(), doubts.counts.tolist(), doubts.starts.tolist(), strict=True
         ):
@@ -141,7 +141,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
     return Sample(np.vstack(features).astype(float), np.array(counts), np.array(right))
 
 
-def fitted(sample: Sample) -> dict[str, float]:
+def fit_weights(sample: Sample) -> dict[str, float]:
     """The weights that make the right choices most probable (Newton's method)."""
     scale = sample.features.std(0) + 1e-9
     features, starts = sample.features / scale, sample.starts
@@ -166,7 +166,7 @@ def softmax(scores: np.ndarray, starts: np.ndarray, row: np.ndarray) -> np.ndarr
     return odds / np.add.reduceat(odds, starts)[row]
 
 
-def figures(sample: Sample, weights: Mapping[str, float]) -> str:
+def describe_fit(sample: Sample, weights: Mapping[str, float]) -> str:
     """Mean log-likelihood of the right choices, and the share of words where they come first."""
     scores = sample.features @ np.array([weights[name] for name in NAMES])
     starts, row = sample.starts, np.repeat(np.arange(len(sample.counts)), sample.counts)
@@ -175,7 +175,7 @@ def figures(sample: Sample, weights: Mapping[str, float]) -> str:
     return f"{len(starts)} words, log-likelihood {likely:.4f}, right {first:.3f}"
 
 
-def closeness(pairs: Sequence[Pair], weights: Mapping[str, float]) -> tuple[float, float]:
+def mean_closeness(pairs: Sequence[Pair], weights: Mapping[str, float]) -> tuple[float, float]:
     """Mean J3 of clean and noisy texts, as they are and corrected."""
     choices.WEIGHTS.update(weights)
     correct = ContextCorrector()
@@ -202,18 +202,18 @@ def main() -> None:
         misspellings[row["correct"]].append(row["misspelling"])
     texts = [row["text"] for row in read_rows(options.texts)]
     random.Random(7).shuffle(texts)
-    pairs = list(spoilt(texts[: options.most], misspellings))
+    pairs = list(spoil_texts(texts[: options.most], misspellings))
     pairs += [Pair(**row) for row in (read_rows(options.read) if options.read else ())]
     judges = pairs[::5]
     taught = [pair for number, pair in enumerate(pairs) if number % 5]
     weights = dict(choices.WEIGHTS)
-    print(f"weights as they are: J3 of held-out texts {closeness(judges, weights)}")
+    print(f"weights as they are: J3 of held-out texts {mean_closeness(judges, weights)}")
     for number in range(1, PASSES + 1):
-        seen = sample(taught, weights)
-        weights = fitted(seen)
-        print(f"pass {number}: {figures(seen, weights)}")
-    print(f"held out: {figures(sample(judges, weights), weights)}")
-    print(f"fitted weights: J3 of held-out texts {closeness(judges, weights)}")
+        seen = sample_doubts(taught, weights)
+        weights = fit_weights(seen)
+        print(f"pass {number}: {describe_fit(seen, weights)}")
+    print(f"held out: {describe_fit(sample_doubts(judges, weights), weights)}")
+    print(f"fitted weights: J3 of held-out texts {mean_closeness(judges, weights)}")
     print(json.dumps(weights, indent=1))
     if options.write:
         FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")

@@ -39,7 +39,7 @@ TABLE_4 = {
 WORDS_A_SOURCE = 1500
 
 
-def j(a: str, b: str, size: int) -> float:
+def shingle_jaccard(a: str, b: str, size: int) -> float:
     return jaccard(shingle_hashes(a, size=size), shingle_hashes(b, size=size))
 
 
@@ -65,11 +65,15 @@ def table_2(pairs: list[dict[str, Any]]) -> dict[str, dict[str, tuple[int, ...]]
 
 def figure_3(pairs: list[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
     """Mean share of common shingles of all pairs, without and with each code."""
-    found = {"without": tuple(mean(j(p["clean"], p["noisy"], k) for p in pairs) for k in SIZES)}
+    found = {
+        "without": tuple(
+            mean(shingle_jaccard(p["clean"], p["noisy"], k) for p in pairs) for k in SIZES
+        )
+    }
     for name in CODES:
         fixed = [correct_towards(pair["noisy"], pair["clean"], name=name) for pair in pairs]
         found[name] = tuple(
-            mean(j(p["clean"], text, k) for p, text in zip(pairs, fixed, strict=True))
+            mean(shingle_jaccard(p["clean"], text, k) for p, text in zip(pairs, fixed, strict=True))
             for k in SIZES
         )
     return found
@@ -106,14 +110,14 @@ def table_4(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
                 if bucket and min(bucket, key=lambda w: Levenshtein.distance(w, wrong)) == correct
             )
             found[source][name] = (
-                *measures(right, suggested, len(test)),
-                measures(first, suggested, len(test))[2],
+                *precision_recall(right, suggested, len(test)),
+                precision_recall(first, suggested, len(test))[2],
                 mean(len(bucket) for bucket, _, _ in offered),
             )
     return dict(found)
 
 
-def measures(right: int, suggested: int, asked: int) -> tuple[float, float, float]:
+def precision_recall(right: int, suggested: int, asked: int) -> tuple[float, float, float]:
     precision, recall = right / max(1, suggested), right / asked
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 

@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.spelling.paper import j
+from benchmarks.spelling.paper import shingle_jaccard
 from benchmarks.tools.folders import read_rows
 
 SIZES = (13, 14, 15, 16, 18)  # of letters, in pixels; Tesseract likes twice as many
@@ -35,7 +35,7 @@ READABLE = 0.15  # J3
 SECONDS = 60
 
 
-def printed(lines: list[str], font: Path, chooser: random.Random) -> bytes:
+def print_picture(lines: list[str], font: Path, chooser: random.Random) -> bytes:
     """A picture of *lines* in bad print: askew, blurred, specked, packed with loss."""
     size = chooser.choice(SIZES)
     height = int(size * LEADING)
@@ -57,7 +57,7 @@ def printed(lines: list[str], font: Path, chooser: random.Random) -> bytes:
     return picture.getvalue()
 
 
-def read(picture: bytes) -> str:
+def read_picture(picture: bytes) -> str:
     """What Tesseract reads; nothing if that takes too long."""
     command = ["tesseract", "-", "-", "--psm", "6"]
     environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
@@ -79,8 +79,8 @@ def main() -> None:
         chooser = random.Random(number)
         lines = textwrap.wrap(row["text"], chooser.choice(WIDTHS))[:MOST_LINES]
         clean = "\n".join(lines)
-        noisy = read(printed(lines, chooser.choice(options.fonts), chooser))
-        if j(clean, noisy, 3) >= READABLE:
+        noisy = read_picture(print_picture(lines, chooser.choice(options.fonts), chooser))
+        if shingle_jaccard(clean, noisy, 3) >= READABLE:
             print(json.dumps({"clean": clean, "noisy": noisy}), flush=True)
 
 

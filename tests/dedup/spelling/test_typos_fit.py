@@ -6,7 +6,16 @@ import json
 
 import numpy as np
 
-from benchmarks.spelling.fit import FILE, NAMES, Pair, Sample, figures, fitted, meant, sample
+from benchmarks.spelling.fit import (
+    FILE,
+    NAMES,
+    Pair,
+    Sample,
+    describe_fit,
+    find_meant,
+    fit_weights,
+    sample_doubts,
+)
 from crawler.dedup.spelling.choices import WEIGHTS
 from crawler.dedup.spelling.dictionary import load_dictionary
 from crawler.dedup.spelling.page_words import Page
@@ -37,7 +46,7 @@ def test_known_weights_are_found_again() -> None:
     features = drawn.normal(size=(6000, 5, len(NAMES)))
     noise = drawn.gumbel(size=(6000, 5))
     right = np.argmax(features @ weights + noise, axis=1)
-    found = fitted(Sample(features.reshape(-1, len(NAMES)), np.full(6000, 5), right))
+    found = fit_weights(Sample(features.reshape(-1, len(NAMES)), np.full(6000, 5), right))
     assert np.abs(np.array(list(found.values())) - weights).max() < 0.15
 
 
@@ -47,14 +56,14 @@ def test_what_was_meant_is_found_beside_what_was_read() -> None:
         Page(text, load_dictionary())
         for text in ("we met on a great field of that war", "we rnet on agreat fleld of war")
     )
-    found = meant(clean, noisy)
+    found = find_meant(clean, noisy)
     assert {1: "met", 3: "a great", 4: "field"}.items() <= found.items()
     assert noisy.words_at()[6] == "war" == found[6]
 
 
 def test_examples_are_doubtful_words_with_their_right_choice() -> None:
     """The right choice is the clean word, whatever the weights would choose."""
-    seen = sample([Pair(CLEAN, MISREAD), Pair(CLEAN, CLEAN)], dict(WEIGHTS))
+    seen = sample_doubts([Pair(CLEAN, MISREAD), Pair(CLEAN, CLEAN)], dict(WEIGHTS))
     assert seen.features.shape == (seen.counts.sum(), len(NAMES))
     assert (seen.right > 0).sum() == 6
-    assert "right 1.000" in figures(seen, dict(WEIGHTS))
+    assert "right 1.000" in describe_fit(seen, dict(WEIGHTS))
