@@ -121,7 +121,6 @@ class DuplicatePipeline:
         # After the above, which asks for the page of an item that Origins then forgets.
         pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader)
         pipeline.ending = Ending(crawler)
-        pipeline.ending.connect_signals()
         adapt_pipeline(pipeline)
         # Scrapy does not close a pipeline if another one fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)

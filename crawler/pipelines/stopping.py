@@ -178,11 +178,8 @@ class Ending:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._looking: Any = None
-
-    def connect_signals(self) -> None:
-        """Check from the opening of the spider until it is closed."""
-        self._crawler.signals.connect(self._begin_looking, signal=signals.spider_opened)
-        self._crawler.signals.connect(self._end_looking, signal=signals.spider_closed)
+        crawler.signals.connect(self._begin_looking, signal=signals.spider_opened)
+        crawler.signals.connect(self._end_looking, signal=signals.spider_closed)
 
     def _begin_looking(self) -> None:
         before_close(self._crawler.engine, self._end_start)
