@@ -7,15 +7,7 @@ import importlib
 import sys
 from pathlib import Path
 
-
-def main() -> None:
-    """Read the command line, do the job and print its numbers as JSON."""
-    package = Path(__file__).parents[1]
-    if __package__ in (None, ""):
-        sys.path.insert(0, str(package.parent))
-    offline = importlib.import_module(f"{package.name}.offline.submitted")
-    offline.main()
-
-
 if __name__ == "__main__":
-    main()
+    package = Path(__file__).parents[1]
+    sys.path.insert(0, str(package.parent))
+    importlib.import_module(f"{package.name}.offline.submitted").main()
