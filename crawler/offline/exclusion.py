@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _NAME: Final = "running"
 
 
-@contextmanager
-def hold_folder(spark: SparkSession, out: str) -> Iterator[None]:
+def hold_folder(spark: SparkSession, out: str) -> AbstractContextManager[None]:
     """Keep other runs out of a folder for the block; raises :class:`InputError` if one is in it.
 
     On this machine, a lock ends with its process. On other file systems, a file names the run, and
@@ -29,8 +28,7 @@ def hold_folder(spark: SparkSession, out: str) -> Iterator[None]:
     same moment.
     """
     path = f"{out}/work/{_NAME}"
-    with _hold_local(path) if is_local(out) else _hold_remote(spark, path):
-        yield
+    return _hold_local(path) if is_local(out) else _hold_remote(spark, path)
 
 
 @contextmanager
