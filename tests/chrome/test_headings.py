@@ -125,6 +125,19 @@ def test_a_title_by_its_class_names_a_page_however_much_is_known() -> None:
     assert [main.heading.split()[0] for main in found] == WORDS
 
 
+def test_a_list_has_its_title_before_the_name_of_its_first_entry() -> None:
+    """Those of a month, a year and a tag may begin with one entry, which is a link there."""
+    posts = [(w.title(), f"<h1>{w.title()}</h1><p>{own(w)}</p>") for w in WORDS]
+    lists = [
+        (f"Archives of {i}/{month}", f"<h1><a href=/{w}>{w.title()}</a></h1>")
+        for i, w in enumerate(WORDS)
+        for month in (1, 2)
+    ]
+    found = crawl([f"<title>{title} - House</title>{html}{NOTE}" for title, html in posts + lists])
+    assert [main.heading for main in found[: len(WORDS)]] == [w.title() for w in WORDS]
+    assert len({main.heading for main in found}) == len(found)
+
+
 def test_a_site_without_a_template_is_known_as_such() -> None:
     """Its pages have nothing in common, so a text under another heading is a copy."""
     assert [main.learnt for main in crawl([f"<p>{own(w)}</p>" for w in WORDS])][-1] >= 8

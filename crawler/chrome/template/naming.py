@@ -81,7 +81,8 @@ def heading_of(
     without the site's name is used. A title of one part may be the site's, too, while that is
     unknown: then a lower heading is added, or the beginning of the text. All pages may have that
     heading, such as "See also", so the beginning is added to it once the template is well known. A
-    title that several pages have is that of a part of the site.
+    title that several pages have is that of a part of the site. A heading that is a link may be
+    that of a list's first entry: once the site's name is known, the title stands before it.
     """
     signs = flat.signs_of_blocks[:LIMIT]
     seen = signs & _NEVER == 0
@@ -105,6 +106,9 @@ def heading_of(
         if (top := tops[0]) == own:
             return top
         name = _named_by(top, own, whole, named, any(is_of_site(part, site) for part in parts))
+        is_other = own and name == top not in own and own not in top
+        if is_other and learnt >= _WELL_LEARNT and top in read(_linked_blocks(flat, codes)):
+            name = f"{own}: {top}"  # lists may begin with one entry
         if kept is None:
             return name
         # One above the text may be that of dialogs or of a part of the site.
@@ -137,6 +141,13 @@ def _named_by(
         # The title has the heading as the site's name, or in front of it.
         return own if is_of_part or own in named(*_RANKED[1:]) else whole
     return own if top not in whole and own not in top and own in named(*_LEVELS[1:]) else top
+
+
+def _linked_blocks(flat: Flat, codes: Ints) -> list[int]:
+    """Return the first headings of the highest level that are links."""
+    is_link = (flat.linked >= PER_WORD * flat.words)[:LIMIT]
+    found: list[int] = np.flatnonzero((codes == _LEVELS[0]) & is_link)[:_MOST].tolist()
+    return found
 
 
 def _titled_blocks(codes: Ints, signs: Ints) -> list[int]:
