@@ -21,6 +21,7 @@ from .judge.selection import (
     doubt_hidden,
     doubt_menus,
     group_kinds,
+    keep_cells,
     keep_contents,
     of_both,
     raise_inside,
@@ -170,7 +171,7 @@ def _judge_blocks(
     settled = np.where(find_doubtful(flat, title, sizes), np.minimum(settled, DOUBTED), settled)
     likely[JUDGED:] = settled[JUDGED:]  # as similar blocks have
     judged = raise_inside(settled, choose_blocks(settled, sizes), flat, sizes)
-    kept = keep_contents(choose_blocks(judged, sizes), judged, flat, sizes)
+    kept = keep_cells(keep_contents(choose_blocks(judged, sizes), judged, flat, sizes), flat)
     return likely, below_heading(kept, judged, flat, sizes, titled)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..page.blocks import JUDGED, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
+from ..page.blocks import JUDGED, LIMIT, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from ..page.signs import BIT
 from .features import count_words, first_equal
 
@@ -33,6 +33,7 @@ MENU: Final = 10  # the same of a menu in a header
 # Signs of blocks that are not kept along with a short text.
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # facts may have the latter signs, too
+_HEAD, _CELL = TAG_CODES["th"], TAG_CODES["td"]
 _CELLS: Final = np.isin(TAGS, ("th", "td"))
 HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
@@ -263,6 +264,29 @@ def below_heading(
         holds = (flat.firsts <= start) & (ends >= behind)
         end = int(ends[holds].min())
         found[behind:end] |= (likelier & (judged >= AFTER))[behind:end]
+    return found
+
+
+def keep_cells(kept: NDArray[np.bool_], flat: Flat) -> NDArray[np.bool_]:
+    """Return which blocks to keep; of a table whose heads alone would be, also the cells.
+
+    The heads of columns are the same on all pages of a site, so its lists of other items would be
+    copies of each other. A single head may be the title of a page whose layout is a table.
+    """
+    around = flat.around[:LIMIT]
+    codes = flat.codes[[around, flat.outer[around]]]  # the text of a cell may be in a <div>
+    is_cell, heads = (codes == _CELL).any(0), (codes == _HEAD).any(0) & kept[:LIMIT]
+    found, end = kept.copy(), 0
+    for at in np.flatnonzero(heads).tolist():
+        if at < end:
+            continue
+        table = int(flat.within[at])
+        while table and not is_cell[at : flat.ends[table]].any():
+            table = int(flat.parents[table])
+        end = int(flat.ends[table])
+        below = slice(at, end)
+        if table and heads[below].sum() > 1 and not (kept[below] & ~heads[below]).any():
+            found[below] |= is_cell[below] & (flat.signs_of_blocks[below] & CHROME == 0)
     return found
 
 
