@@ -205,6 +205,9 @@ class SiteSpider(Spider):
                     yield self._page_request(url)
             else:
                 self.depth.leave_out(self._new_links(self._links_beyond, response, document))
+        elif nofollow and not response.meta.get("depth"):  # as most viewers of repositories say
+            url = response.url
+            logger.warning("%s says nofollow: its links are left (SITE_META_ROBOTS_OBEY)", url)
         if self.pages == self.arguments.max_pages:
             raise CloseSpider("max_pages")
 

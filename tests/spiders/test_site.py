@@ -424,8 +424,13 @@ async def test_noindex_keeps_the_page_out_and_its_links_in(
 
 
 @pytest.mark.parametrize("where", ["tag", "header", "link"])
-async def test_nofollow_links_are_not_followed(web: Web, crawl: Crawl, where: str) -> None:
-    """A page or a link that says nofollow leads nowhere; by setting it does."""
+async def test_nofollow_links_are_not_followed(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture, where: str
+) -> None:
+    """A page or a link that says nofollow leads nowhere; by setting it does.
+
+    If a start page does, as those of cgit, gitweb and hgweb, the crawl ends there, and says so.
+    """
     if where == "tag":
         web.page("/", "/leaf", head='<meta name="robots" content="index,nofollow">')
     elif where == "header":
@@ -434,7 +439,10 @@ async def test_nofollow_links_are_not_followed(web: Web, crawl: Crawl, where: st
         web.page("/", '<a rel="ugc nofollow" href="/leaf">x</a>')
     web.page("/leaf")
     assert (await crawl()).paths == ["/"]
+    assert (f"{web.url}/ says nofollow" in caplog.text) == (where != "link")
+    caplog.clear()
     assert (await crawl(SITE_META_ROBOTS_OBEY=False)).paths == ["/", "/leaf"]
+    assert "nofollow" not in caplog.text
 
 
 async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
