@@ -292,6 +292,31 @@ async def test_a_calendar_with_names_ends(web: Web, redis_url: str, to: str) -> 
     assert sum(path.startswith("/month") for path in fetched) <= 150
 
 
+HOURS = "</p><p>".join(f"{hour}:{minutes}" for hour in range(8, 20) for minutes in ("00", "30"))
+
+
+def hourly(path: str) -> tuple[Any, list[str]]:
+    """A calendar whose weeks list all hours, and a row of long tables of small numbers."""
+    name, _, number = path.strip("/").partition("/")
+    if name == "week":
+        week = int(number)
+        days = "</p><p>".join(f"Day {7 * week + day}</p><p>{HOURS}" for day in range(7))
+        event = prose(100 + week) if week in (-9, 4) else ""
+        return f"{days}</p><p>{event}", [f"/week/{week + 1}", f"/week/{week - 1}"]
+    if name == "table":
+        cells = "</p><p>".join(map(str, random.Random(number).choices(range(50), k=250)))
+        return cells, [f"/table/{int(number) + 1}"] * (int(number) < 90)
+    return name_of(path), ["/week/0", "/table/1", *(f"/{n}" for n in range(1, 20))]
+
+
+async def test_a_calendar_with_hours_ends(web: Web, redis_url: str) -> None:
+    """Although its empty weeks are long; tables that differ in order alone are not empty."""
+    fetched, texts, _ = await fetch(web, hourly, redis_url)
+    assert sum(path.startswith("/table") for path in fetched) == 90
+    assert {prose(n).split()[-1] for n in (*range(20), 91, 104)} <= texts
+    assert sum(path.startswith("/week") for path in fetched) <= 200
+
+
 async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) -> None:
     """What sites add to their paths need not look like anything: their pages stay those.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -79,17 +80,27 @@ def page_number(url: str) -> int:
 def hash_outline(text: str, url: str) -> int | None:
     """A hash of a short text without numbers and words of the URL's query; None for a long text.
 
+    A longer text counts as short if its different lines are: a week of a calendar has the same
+    hours seven times. There lines that recur keep their numbers, so different tables differ.
+
     >>> hash_outline("March 2031: no events", "/") == hash_outline("March 2032: no events", "/")
     True
     >>> hash_outline("None for tea", "/?q=tea") == hash_outline("None for cake", "/?q=cake")
     True
+    >>> day = "8:00\\n9:00\\n" * 60
+    >>> hash_outline(f"May 1\\n{day}", "/?d=1") == hash_outline(f"May 8\\n{day}", "/?d=8")
+    True
     """
-    if len(text) > _SHORT:
+    lines = text.casefold().splitlines()
+    counts = Counter(lines)
+    if len("\n".join(counts)) > _SHORT:
         return None
-    outline = _NUMBERS.sub("", text.casefold())
+    kept = {line for line in counts if counts[line] > 1} if len(text) > _SHORT else ()
+    outline = "\n".join(line if line in kept else _NUMBERS.sub("", line) for line in lines)
     query = urlsplit(url).query
     if query:
-        asked = set(_WORDS.findall(unquote_plus(query).casefold()))
+        words = set(_WORDS.findall(unquote_plus(query).casefold()))
+        asked = {word for word in words if not word.isdecimal()}
         outline = _WORDS.sub(lambda word: "" if word[0] in asked else word[0], outline)
     return xxhash.xxh3_64_intdigest(" ".join(outline.split()).encode("utf-8", "replace"))
 
