@@ -165,14 +165,14 @@ async def test_crawls_beside_each_other(index_url: str) -> None:
         await other.end_crawl()
         third = await one.begin_crawl()
         assert third.start > first.start
-        assert await other.begin_crawl(third) == third
+        assert (await other.begin_crawl(third))[:3] == third[:3]
         assert (await other.check(A, FIRST)).kind is Kind.UNCHANGED
         assert (await one.check(A, FIRST)).kind is Kind.REPEATED
 
 
 async def test_crawls_with_one_name_are_one(index_url: str) -> None:
     async with opened(index_url, crawl="monday") as one, opened(index_url, crawl="monday") as other:
-        assert await one.begin_crawl() == await other.begin_crawl()
+        assert (await one.begin_crawl())[:3] == (await other.begin_crawl())[:3]
         await one.check(A, FIRST)
         await one.end_crawl()
         assert (await other.check(A, FIRST)).kind is Kind.REPEATED

@@ -462,6 +462,40 @@ async def test_a_crawl_that_ends_while_another_looks_for_it_was_not_killed(
         assert not (await index.begin_crawl()).unended
 
 
+@pytest.mark.parametrize("is_another", [True, False])
+async def test_a_mark_of_a_crawl_that_has_ended_ends_no_other(
+    server: Server, redis_url: str, tmp_path: Path, is_another: bool
+) -> None:
+    """The number is that of a crawl in an index made again, or of one that goes on elsewhere."""
+    config, moment = DedupConfig(redis_url=redis_url, data_dir=tmp_path, seed=1), time.time
+    async with DuplicateIndex.open(config) as index:
+        mark, crawl = RunningMark(index), await index.begin_crawl()
+        mark.hold(crawl)
+        mark.release(is_told=False)
+    if is_another:
+        server.flush()
+    async with DuplicateIndex.open(config) as index:
+        killed = await index.begin_crawl(None if is_another else crawl)
+        assert killed.number == crawl.number
+    async with DuplicateIndex.open(config) as index:
+        await RunningMark(index).report_past()
+        assert not RunningMark(index)._list_marks()
+        with pytest.MonkeyPatch.context() as later:
+            later.setattr(time, "time", lambda: moment() + 15)
+            assert (await index.begin_crawl()).unended == killed.number.to_bytes(2)
+
+
+async def test_a_mark_of_a_crawl_that_has_failed_says_so(redis_url: str, tmp_path: Path) -> None:
+    """A crawl that begins a moment later is no worker of it, although the server was away."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+    async with DuplicateIndex.open(config) as index:
+        mark, crawl = RunningMark(index), await index.begin_crawl()
+        mark.hold(crawl)
+        mark.release(is_told=False, failed=True)
+        await RunningMark(index).report_past()
+        assert (await index.begin_crawl()).unended == crawl.number.to_bytes(2)
+
+
 @pytest.mark.parametrize(("name", "marks"), [("", 1), ("week 1", 0)])
 async def test_crawls_with_a_name_have_no_marks(
     redis_url: str, tmp_path: Path, name: str, marks: int

@@ -40,7 +40,6 @@ class Store(IndexReader, ABC):
         super().__init__(client, namespace, shards, head)
         self.parameters = parameters
         self._entry = secrets.token_hex(4)  # of the next crawl to begin, until that has an answer
-        self._entries: dict[int, str] = {}  # of the crawls under way, by number
 
     @property
     def has_anchors(self) -> bool:
@@ -143,17 +142,16 @@ class Store(IndexReader, ABC):
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """Record that a crawl has ended."""
-        entry = self._entries.pop(crawl.number, "")
-        await self._eval_crawl(0, "end", crawl.number, "", "", entry)
+        await self._eval_crawl(0, "end", crawl.number, "", "", crawl.entry)
 
     async def give_up_crawl(self, crawl: Crawl) -> None:
         """Record that a crawl was killed."""
         await self._eval_crawl(0, "kill", crawl.number, "", crawl.start)
 
     def _note_entry(self, crawl: Crawl) -> Crawl:
-        """Note a crawl that has begun, so that the next one is no retry of it."""
-        self._entries[crawl.number], self._entry = self._entry, secrets.token_hex(4)
-        return crawl
+        """A crawl that has begun, with its entry; the next one is no retry of it."""
+        entry, self._entry = self._entry, secrets.token_hex(4)
+        return crawl._replace(entry=entry)
 
     @abstractmethod
     async def finish_dead(self) -> None:

@@ -116,12 +116,13 @@ class Crawl(NamedTuple):
 
     Pages seen from the start on are seen in this crawl; all earlier ones were seen before it.
     ``unended`` are the numbers, 2 bytes each, of crawls that were killed, or began before it and
-    had not ended.
+    had not ended. ``entry`` tells its processes apart, and other crawls with its number.
     """
 
     number: int
     start: int
     unended: bytes = b""
+    entry: str = ""
 
 
 UNANNOUNCED: Final = Crawl(0xFFFE, 0)

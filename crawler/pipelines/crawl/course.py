@@ -232,13 +232,12 @@ class Course:
                 loss,
                 " with another DEDUP_CRAWL" if self._config.crawl else "",
             )
-        is_told = self._index is None
+        is_told = False
         if self._index is not None:
             with suppress(DedupError):
                 await self._index.end_crawl(failed=bool(loss))
                 is_told = True
-        # What has not ended counts as killed, too.
-        self._job.end_crawl(is_told=is_told or bool(loss))
+        self._job.end_crawl(is_told=is_told)
 
     def _has_pending(self, has_pages: bool) -> bool:
         """Whether a crawl that ends has more to do."""

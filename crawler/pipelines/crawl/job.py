@@ -190,7 +190,7 @@ class Job:
     def end_crawl(self, *, is_told: bool) -> None:
         """Note that the crawl ends, and whether the index is told."""
         if self._running is not None:
-            self._running.release(is_told=is_told)
+            self._running.release(is_told=is_told, failed=bool(self.loss))
 
     def remove_mark(self) -> None:
         """Remove the mark if all output is written."""

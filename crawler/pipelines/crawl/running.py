@@ -21,13 +21,15 @@ class RunningMark:
 
     The kernel unlocks the file of a killed process. The index alone would take a crawl that begins
     within seconds of the killed one for another worker of it. The file is empty, unless the crawl
-    has ended while the server was away.
+    has ended while the server was away: then it holds its entry, as the index may be another by now
+    that has given the number to another crawl.
     """
 
     def __init__(self, index: DuplicateIndex) -> None:
         self._index = index
         self._folder = index.config.data_dir
         self._start = f"running-{quote(index.config.namespace, safe='')}@{index.digest}-"
+        self._entry = ""
         self._path: Path | None = None
         self._file: int | None = None
 
@@ -41,8 +43,8 @@ class RunningMark:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.fstat(file.fileno()).st_nlink:  # it may have ended since it was listed
                     number, start = path.name.removeprefix(self._start).split("-")
-                    crawl = Crawl(int(number), int(start))
-                    await self._index.settle_crawl(crawl, failed=not file.read())
+                    crawl = Crawl(int(number), int(start), entry=file.read().decode())
+                    await self._index.settle_crawl(crawl, failed=not crawl.entry)
                     path.unlink()
 
     def _list_marks(self) -> list[Path]:
@@ -59,19 +61,19 @@ class RunningMark:
             make_private_folder(self._folder)
             self._file = private_opener(str(new), os.O_WRONLY | os.O_CREAT)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._path = new.rename(path)
+            self._path, self._entry = new.rename(path), crawl.entry
         except OSError as error:  # no locks, a full disk
             with suppress(OSError):
                 new.unlink(missing_ok=True)
             logger.debug("Could not mark the crawl as running in DEDUP_DATA_DIR: %s", error)
 
-    def release(self, *, is_told: bool = True) -> None:
-        """Remove the mark, or leave it if the index could not be told that the crawl has ended."""
+    def release(self, *, is_told: bool = True, failed: bool = False) -> None:
+        """Remove the mark, or leave it if the index could not be told how the crawl has ended."""
         with suppress(OSError):
-            if is_told and self._path is not None:
+            if self._path is not None and is_told:
                 self._path.unlink()
-            elif self._file is not None:
-                os.write(self._file, b"ended\n")
+            elif self._file is not None and not failed:
+                os.write(self._file, self._entry.encode())
         if self._file is not None:
             os.close(self._file)
         self._path = self._file = None
