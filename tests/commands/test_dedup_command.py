@@ -11,7 +11,7 @@ import sys
 import pytest
 from scrapy.settings import default_settings
 
-from crawler.commands.subcommands import USES, Exit, find_subcommand, list_names
+from crawler.commands.subcommands import ALIASES, USES, Exit, find_subcommand, list_names
 from tests.commands.conftest import ROOT
 from tests.support.texts import article, changed, text
 
@@ -311,6 +311,12 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
     hint = f"scrapy dedup: '{old[0]}' is deprecated and will be removed in 0.3: use '{use}' (-h)\n"
     assert err.startswith(hint)
     assert old[0] not in list_names()
+
+
+def test_names_that_are_going_are_in_the_reference():
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text()
+    names = page.partition("**Old names:**")[2].partition(" stand for ")[0]
+    assert re.findall(r"`(\w+)`", names) == list(ALIASES)
 
 
 @pytest.mark.parametrize(
