@@ -18,6 +18,7 @@ _MOST_PAGES: Final = 1 << 18
 _MOST_KINDS: Final = 1 << 14
 _VAIN: Final = 3  # copies in a row for each new page of a kind, which then is vain
 _SHORT: Final = 500  # characters
+_LONG: Final = 20 * _SHORT  # characters of a text whose different lines may be short
 _SMALL_STEP: Final = 1 / 16  # what a page without new links adds to growth
 _EMPTY_STEP: Final = 1 / 8  # what an empty page adds to depth
 _WORDS: Final = re.compile(r"\w+")
@@ -91,6 +92,8 @@ def hash_outline(text: str, url: str) -> int | None:
     >>> hash_outline(f"May 1\\n{day}", "/?d=1") == hash_outline(f"May 8\\n{day}", "/?d=8")
     True
     """
+    if len(text) > _LONG:
+        return None
     lines = text.casefold().splitlines()
     counts = Counter(lines)
     if len("\n".join(counts)) > _SHORT:
