@@ -116,7 +116,8 @@ class Crawl(NamedTuple):
 
     Pages seen from the start on are seen in this crawl; all earlier ones were seen before it.
     ``unended`` are the numbers, 2 bytes each, of crawls that were killed, or began before it and
-    had not ended. ``entry`` tells its processes apart, and other crawls with its number.
+    had not ended. ``entry`` is a random name of this process in it: other processes have the same
+    number, and so may a crawl in an index that was made again.
     """
 
     number: int

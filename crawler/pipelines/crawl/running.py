@@ -21,8 +21,8 @@ class RunningMark:
 
     The kernel unlocks the file of a killed process. The index alone would take a crawl that begins
     within seconds of the killed one for another worker of it. The file is empty, unless the crawl
-    has ended while the server was away: then it holds its entry, as the index may be another by now
-    that has given the number to another crawl.
+    has ended while the server was away: then it holds the crawl's entry, since by now the index may
+    know another crawl by its number.
     """
 
     def __init__(self, index: DuplicateIndex) -> None:
