@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 from weakref import WeakKeyDictionary, ref
 
 from itemadapter import ItemAdapter
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from .page_reader import PageReader
 
 OFF: Final = "dedup"
 """Key of a request's meta that, if False, lets the items of its response pass unread."""
@@ -78,6 +76,16 @@ class _NotedItem:
     checked: str | None = None  # the URL of the page, which pipelines may change later
 
 
+class ItemReader(Protocol):
+    """What has to be known about the pages in the fields of items; the reader builds on origins."""
+
+    def needs_response(self, item: Any) -> bool:
+        """Whether the page of an item, or its URL, has to be taken from its response."""
+
+    def own_page(self, item: Any, response: Response) -> tuple[str | None, bool]:
+        """The URL of an item, as the index knows it, and whether its HTML is the response."""
+
+
 class Origins:
     """The origins of the items between the spider and the end of the pipelines.
 
@@ -87,14 +95,14 @@ class Origins:
 
     def __init__(self) -> None:
         # A weak reference: the reader may hold the crawler, which would then never be collected.
-        self._reader: ref[PageReader] | None = None
+        self._reader: ref[ItemReader] | None = None
         self._noted: dict[int, _NotedItem] = {}
         # The items that the pipelines were given, by the task that passes an item through them.
         # They are kept, as another item could get the identity of one that is gone.
         self._given: WeakKeyDictionary[asyncio.Task[Any], Any] = WeakKeyDictionary()
 
     @classmethod
-    def of_crawl(cls, crawler: Crawler, reader: PageReader) -> Self:
+    def of_crawl(cls, crawler: Crawler, reader: ItemReader) -> Self:
         """The origins of a crawl; calling this turns their tracking on."""
         _origins[crawler] = origins = cls()
         origins._reader = ref(reader)
