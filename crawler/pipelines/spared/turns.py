@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final, NamedTuple
 
 Place = tuple[int, int]
@@ -38,8 +37,8 @@ class Turns:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[place] = _Waiting(turn, is_ready)
         try:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(turn, _LONGEST)
+            # `wait_for` would swallow a cancellation if the turn has begun.
+            await asyncio.wait([turn], timeout=_LONGEST)
         finally:
             del self._waiting[place]
 
