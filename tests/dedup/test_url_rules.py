@@ -56,13 +56,13 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
         content, links = site(path)
         has_news, links_of = False, []
         for link in dict.fromkeys(links):
-            is_first, is_fresh = rules.note_found(parts(link))
+            first = rules.note_found(parts(link))
             if link not in known:
                 known.add(link)
                 found_on[link] = page
-                (queue if is_first else later).append(link)
-                has_news |= is_first
-                links_of += [rules.list_frames(parts(link))] if is_fresh else []
+                (queue if first.of_name and first.of_page else later).append(link)
+                has_news |= first.of_page
+                links_of += [rules.list_frames(parts(link))] if first.of_url else []
         is_new = content not in contents
         number = contents.setdefault(content, len(contents))
         rules.note_page(

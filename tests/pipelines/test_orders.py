@@ -6,9 +6,10 @@ import asyncio
 import heapq
 import itertools
 import random
+from collections import Counter
 from functools import partial
 from types import SimpleNamespace
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from scrapy import Request, Spider, signals
@@ -96,6 +97,22 @@ async def test_whatever_comes_first_a_page_takes_five_fetches(link: str) -> None
         await order.run(most=100)
         assert {*map(name_of, order.fetched)} == set(range(6))
         assert len(order.fetched) <= 5 * 6, seed
+
+
+async def test_a_calendar_without_end_starves_no_other() -> None:
+    """Although it is known to matter which day it shows, and of the other this is not known."""
+
+    def show(path: str) -> tuple[int, list[str]]:
+        name, _, day = path.strip("/").partition("?day=")
+        links = [f"/{name or 'first'}?day={int(day or 0) + step}" for step in range(8)]
+        if day == "20":
+            links += [f"/other?day={step}" for step in range(8)]
+        return hash(path), links
+
+    order = Order(show, random.Random(0))
+    await order.run(most=100)
+    fetched = Counter(urlsplit(url).path for url in order.fetched)
+    assert fetched["/other"] > 10
 
 
 @pytest.mark.parametrize(("first", "at_once"), [("a", 4), ("b", 2)])

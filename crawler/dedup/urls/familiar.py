@@ -17,8 +17,9 @@ _STEPS: Final = 16  # a queue on disk has a file for each priority
 class FamiliarValues:
     """Counts the values of features that links have, within 32 KB a site.
 
-    Of URLs that may be copies, those with rare values come first. Otherwise links that are on each
-    page would be fetched again and again, until a limit ends the crawl, and others never.
+    Of URLs whose skeleton was found before, those with rare values come first. Otherwise links that
+    are on each page would be fetched again and again, until a limit ends the crawl, and others
+    never.
     """
 
     def __init__(self) -> None:

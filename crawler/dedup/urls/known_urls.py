@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import xxhash
 
@@ -22,6 +22,17 @@ KeyFunction = Callable[[UrlParts], Key]
 def hash_key(key: Key) -> int:
     """A number for a key, the same in all processes."""
     return xxhash.xxh3_64_intdigest(repr(key).encode("utf-8", "replace"))
+
+
+class Firsts(NamedTuple):
+    """Whether a URL that was found is the first with its skeleton, of its page, and at all.
+
+    It is the first of its page if no earlier URL may have its content.
+    """
+
+    of_name: bool
+    of_page: bool
+    of_url: bool
 
 
 class KnownUrls:
@@ -52,18 +63,20 @@ class KnownUrls:
             shelf = self._shelves[number] = _Shelf()
         return shelf
 
-    def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
-        """Note a URL that was found.
-
-        Returns whether no earlier URL may have its content, and whether it was never found before.
-        """
+    def note_found(self, parts: UrlParts) -> Firsts:
+        """Note a URL that was found; returns in what it is the first."""
         shelf, key = self._shelf_of(parts.kind.stem), self._loose_key(parts)
-        is_first, is_fresh = key not in shelf.found, parts not in shelf.urls
-        if is_fresh and self.size < _MOST_URLS:
+        first = Firsts(
+            of_name=parts.skeleton not in shelf.names,
+            of_page=key not in shelf.found,
+            of_url=parts not in shelf.urls,
+        )
+        if first.of_url and self.size < _MOST_URLS:
             self.size += 1
             shelf.urls[parts] = False
             shelf.found.add(key)
-        return is_first, is_fresh
+            shelf.names.add(parts.skeleton)
+        return first
 
     def note_request(self, parts: UrlParts) -> None:
         """Note that a URL is requested."""
@@ -144,6 +157,7 @@ class _Shelf:
         self.urls: dict[UrlParts, bool] = {}  # that were found; True if requested
         self.pages: deque[tuple[UrlParts, int]] = deque()
         self.found: set[Key] = set()
+        self.names: set[str] = set()
         self.requested: set[Key] = set()
         self.copies: dict[Key, list[UrlParts]] = {}
         self.neighbours: dict[Key, list[UrlParts]] = {}

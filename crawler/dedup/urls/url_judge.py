@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 
 from .evidence import RuleEvidence
-from .known_urls import Key, KnownUrls, hash_key
+from .known_urls import Firsts, Key, KnownUrls, hash_key
 from .mattering import MatteringFeatures
 from .parts import PREFIX, UrlParts
 from .volatile import VOLATILE, Hole, VolatileParts
@@ -109,14 +109,11 @@ class UrlJudge:
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
         return (parts.skeleton, *known)
 
-    def note_found(self, parts: UrlParts) -> tuple[bool, bool]:
-        """Note a URL that was found.
-
-        Returns whether no earlier URL may have its text, and whether it was never found before.
-        """
-        is_first, is_fresh = self._urls.note_found(parts)
-        self.found += is_fresh
-        return is_first and not self._is_ripe(parts), is_fresh
+    def note_found(self, parts: UrlParts) -> Firsts:
+        """Note a URL that was found; returns in what it is the first."""
+        first = self._urls.note_found(parts)
+        self.found += first.of_url
+        return first._replace(of_page=first.of_page and not self._is_ripe(parts))
 
     def list_frames(self, parts: UrlParts) -> tuple[int, ...]:
         """Digests that a URL shares with URLs that differ from it in one part only."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LATER: Final = -1000  # added to the priority of what may be a copy
+_LATER: Final = -1000  # added to the priority of a URL with a skeleton that was found before
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
 
@@ -70,7 +70,7 @@ class _Failures:
 class Sparing:
     """Judges the requests of a crawl.
 
-    Requests that a spider yields pass :meth:`screen_request`, which puts off possible copies.
+    Requests that a spider yields pass :meth:`screen_request`, which puts off some.
     Before its download each passes :meth:`admit_request`, which spares it, lets it wait for similar
     ones under way, or lets it through. :meth:`note_verdict` says what its page was.
     """
@@ -125,7 +125,7 @@ class Sparing:
         return visit
 
     def screen_request(self, request: Request, response: Response, visit: Visit) -> Request | None:
-        """Note a request that a response led to, and put it off if it may lead to a copy.
+        """Note a request that a response led to, and put it off if others are like it.
 
         Returns None if it is spared.
         """
@@ -149,18 +149,19 @@ class Sparing:
         if own is not None and site.rules.may_be_one(parts, own):
             visit.own_link = visit.own_link or parts
             site.rules.note_choice(parts, visit.own_link)
-        is_first, is_fresh = site.rules.note_found(parts)
+        first = site.rules.note_found(parts)
         familiarity = site.familiar.note_found(parts)
-        visit.has_news |= is_first
-        if is_fresh:
+        visit.has_news |= first.of_page
+        if first.of_url:
             visit.links.append(site.rules.list_frames(parts))
-        if not is_first:
+        if not first.of_page:
             names = site.find_reasons(parts)
             # Without rules, and once it was requested, it is a matter of the dupefilter.
             if names and not site.rules.is_requested(parts):
                 self._spared.leave(site, request, names)
                 return None
-        if not is_first:
+        # Also where it cannot be a copy: a calendar without end would come before other copies.
+        if not (first.of_name and first.of_page):
             request.priority += _LATER - familiarity
         return request
 
