@@ -56,7 +56,7 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
         content, links = site(path)
         has_news, links_of = False, []
         for link in dict.fromkeys(links):
-            first = rules.note_found(parts(link))
+            first = rules.note_found(parts(link), page)
             if link not in known:
                 known.add(link)
                 found_on[link] = page
@@ -530,6 +530,26 @@ def test_what_others_tell_is_confirmed_first() -> None:
     rules.note_page(parts("/a?sid=2&id=1"), 1, is_new=False)
     assert rules.find_rules(parts("/a?sid=3&id=1")) == ["?sid"]
     assert rules.find_rules(parts("/a?sid=3&id=2")) is None
+
+
+@pytest.mark.parametrize("link", ["/{page}?rev={value}", "/{value}/{page}"])
+@pytest.mark.parametrize("pages", [2, 3])
+def test_a_hash_that_several_pages_have_is_no_session_id(link: str, pages: int) -> None:
+    """It names a revision, in which any file may be another one: two texts show nothing."""
+    rules, values = SiteRules(), [f"3f2a91c07b{n:06x}" for n in range(5)]
+    for value, found_on in itertools.product(values, range(pages)):
+        rules.note_found(parts(f"/commit?id={value}"), found_on + 1)
+    for page, value in itertools.product("ab", values[:3]):
+        path = link.format(page=page, value=value)
+        rules.note_page(parts(path), ord(page), is_new=value == values[0])
+    assert bool(rules.rules) == (pages < 3)
+    unseen = parts(link.format(page="a", value=values[4]))
+    assert bool(rules.find_rules(unseen)) == (pages < 3)
+    for value in values[:3]:
+        path = link.format(page="c", value=value)
+        rules.note_page(parts(path), ord("c"), is_new=value == values[0])
+    assert rules.rules
+    assert bool(rules.find_rules(unseen)) == (pages < 3)
 
 
 def shop(

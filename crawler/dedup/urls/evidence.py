@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ class RuleEvidence:
     ``values`` has for each value (None: without the feature) the contents that were the same with
     another value; ``tested`` has for each kind of URL the values that have shown this. ``told`` is
     the number of values that earlier crawls saw, which one page has to confirm. A rule that a
-    person has ``added`` needs no evidence.
+    person has ``added`` needs no evidence. ``is_session`` says which values are session ids.
     """
 
     contents: set[int] = field(default_factory=set)
@@ -35,6 +35,7 @@ class RuleEvidence:
     sections: set[str] = field(default_factory=set)  # of the tested kinds
     told: int = 0
     added: bool = False
+    is_session: Callable[[str], bool] = is_session_like
 
     def note_content(self, content: int, kind: UrlKind, *values: str | None, alone: bool) -> None:
         """Note a content that was the same with each of these values."""
@@ -58,7 +59,7 @@ class RuleEvidence:
         """Whether it is enough for a rule: three contents, or two if values look like sessions."""
         if self.added or (self.told and self.contents):
             return True
-        sessions = sum(1 for value in self.values if value and is_session_like(value))
+        sessions = sum(1 for value in self.values if value and self.is_session(value))
         return len(self.contents) >= (2 if sessions >= 3 else 3)
 
     def covers_value(self, name: str, value: str | None, kind: UrlKind) -> bool:
@@ -75,14 +76,14 @@ class RuleEvidence:
         if len(self.values.get(value, ())) >= (2 if name[:1] == "?" else 1):
             return True
         tried = max(len(self.values), self.told)
-        if value and is_session_like(value):
+        if value and self.is_session(value):
             return tried >= 3
         return tried >= (_NEW_VALUES if name[:1] == "?" else 4)
 
     def is_guessed(self, value: str | None) -> bool:
         """Whether a value is covered only because others before it made no difference."""
         is_known = self.added or value in self.values
-        return not is_known and value is not None and not is_session_like(value)
+        return not is_known and value is not None and not self.is_session(value)
 
     def _is_tested(self, name: str, value: str | None, kind: UrlKind) -> bool:
         if name == PREFIX:
@@ -92,7 +93,7 @@ class RuleEvidence:
             return self.is_general(kind)
         if name[:1] != "?" or value in tested or len(tested) >= _GENERAL:
             return True
-        return self.told >= _NEW_VALUES or bool(value and is_session_like(value))
+        return self.told >= _NEW_VALUES or bool(value and self.is_session(value))
 
     def is_general(self, kind: UrlKind) -> bool:
         """Whether enough named pages have shown it for it to hold for others beside them.

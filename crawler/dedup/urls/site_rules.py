@@ -154,8 +154,11 @@ class SiteRules(UrlJudge):
         if evidence is None:
             if len(self._open) >= _MOST_NAMES:
                 return
-            evidence = self._open[name] = RuleEvidence()
+            evidence = self._open[name] = self._make_evidence()
         evidence.note_content(content, kind, *values, alone=alone)
+
+    def _make_evidence(self) -> RuleEvidence:
+        return RuleEvidence(is_session=self._sessions.is_session)
 
     def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[Change]) -> None:
         """Note that at least one of the features in which two URLs differ matters."""
@@ -309,5 +312,5 @@ class SiteRules(UrlJudge):
                 self.rules[name] = RuleEvidence(added=True)
                 self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
-                evidence = self._open.setdefault(name, RuleEvidence())
+                evidence = self._open.setdefault(name, self._make_evidence())
                 evidence.told = max(evidence.told, read_values(what))

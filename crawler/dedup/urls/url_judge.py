@@ -10,6 +10,7 @@ from .evidence import RuleEvidence
 from .known_urls import Firsts, Key, KnownUrls, hash_key
 from .mattering import MatteringFeatures
 from .parts import PREFIX, UrlParts
+from .sessions import SessionValues
 from .volatile import VOLATILE, Hole, VolatileParts
 
 Compared = tuple[Key, str]
@@ -41,6 +42,7 @@ class UrlJudge:
         self.rules: dict[str, RuleEvidence] = {}
         self.found = 0
         self._mattering = MatteringFeatures()
+        self._sessions = SessionValues()
         self._mattering_here: dict[Key, set[str]] = {}  # to pages, by their loose keys
         self.forget_urls()
 
@@ -109,8 +111,9 @@ class UrlJudge:
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
         return (parts.skeleton, *known)
 
-    def note_found(self, parts: UrlParts) -> Firsts:
-        """Note a URL that was found; returns in what it is the first."""
+    def note_found(self, parts: UrlParts, found_on: int = 0) -> Firsts:
+        """Note a URL that was found on a page; returns in what it is the first."""
+        self._sessions.note_found(parts, found_on)
         first = self._urls.note_found(parts)
         self.found += first.of_url
         return first._replace(of_page=first.of_page and not self._is_ripe(parts))

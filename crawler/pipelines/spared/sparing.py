@@ -149,7 +149,7 @@ class Sparing:
         if own is not None and site.rules.may_be_one(parts, own):
             visit.own_link = visit.own_link or parts
             site.rules.note_choice(parts, visit.own_link)
-        first = site.rules.note_found(parts)
+        first = site.rules.note_found(parts, page)
         familiarity = site.familiar.note_found(parts)
         visit.has_news |= first.of_page
         if first.of_url:
