@@ -35,7 +35,7 @@ from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.sketches.hashing import ShingleArray
 from crawler.dedup.spelling.correction import ContextCorrector, Corrector, load_corrector
 from crawler.dedup.spelling.dictionary import load_dictionary
-from crawler.dedup.spelling.page_words import Page
+from crawler.dedup.spelling.page_words import PageWords
 
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
@@ -137,7 +137,7 @@ def count_altered(texts: list[str]) -> dict[str, float]:
     correct = ContextCorrector()
     total = changed = joined = touched = 0
     for text in texts:
-        total += len(Page(text, load_dictionary()))
+        total += len(PageWords(text, load_dictionary()))
         steps = [corrections for _, corrections in correct.correct_in_steps(text)]
         touched += any(steps)
         joined += 2 * sum(map(len, steps[:1]))

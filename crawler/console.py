@@ -37,7 +37,7 @@ _LIVE_INTERVAL = 0.5  # for a line that is updated in place
 _SPARED_FOR = {"copy_depth": "found on copies of copies", "fruitless": "nothing new for long"}
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of the table; an indented row is part of the last one that is not indented."""
 
     name: str
@@ -199,7 +199,7 @@ class Console:
             self.terminal.print(f"{written} in {uri}", soft_wrap=True)
 
 
-def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
+def summary_rows(stats: Mapping[str, Any]) -> list[TableRow]:
     """The summary table of a crawl, from Scrapy's statistics.
 
     The indented rows below ``pages fetched`` add up to it, and the verdicts add up to the pages
@@ -211,24 +211,26 @@ def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
     reasons = _counts_of(stats, "dedup/dropped/")
     errors = stats.get("site/item_errors", 0) + stats.get("spider_exceptions/count", 0)
     others = [
-        Row("other content types", sum(types.values()), _list_counts(types), indented=True),
-        Row("HTTP errors", sum(statuses.values()), _list_counts(statuses), indented=True),
-        Row("no answer", sum(failures.values()), _list_counts(failures), indented=True),
-        Row("forbidden by robots.txt", stats.get("robotstxt/forbidden", 0), indented=True),
-        Row("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
-        Row("redirects to known pages", stats.get("site/known_redirects", 0), indented=True),
-        Row("redirects without end", stats.get("site/endless_redirects", 0), indented=True),
-        Row("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
+        TableRow("other content types", sum(types.values()), _list_counts(types), indented=True),
+        TableRow("HTTP errors", sum(statuses.values()), _list_counts(statuses), indented=True),
+        TableRow("no answer", sum(failures.values()), _list_counts(failures), indented=True),
+        TableRow("forbidden by robots.txt", stats.get("robotstxt/forbidden", 0), indented=True),
+        TableRow("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
+        TableRow("redirects to known pages", stats.get("site/known_redirects", 0), indented=True),
+        TableRow("redirects without end", stats.get("site/endless_redirects", 0), indented=True),
+        TableRow("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
     ]
     return [
-        Row("pages fetched", stats.get("site/pages", 0)),
-        Row("kept", stats.get("item_scraped_count", 0), indented=True),
-        Row("dropped", stats.get("item_dropped_count", 0), _list_counts(reasons), indented=True),
-        Row("noindex", stats.get("site/noindex", 0), indented=True),
-        Row("errors", errors, indented=True),
-        Row("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
-        *(Row(str(kind), stats.get(f"dedup/{kind}", 0), indented=True) for kind in Kind),
-        Row("not fetched as pages", sum(row.number for row in others)),
+        TableRow("pages fetched", stats.get("site/pages", 0)),
+        TableRow("kept", stats.get("item_scraped_count", 0), indented=True),
+        TableRow(
+            "dropped", stats.get("item_dropped_count", 0), _list_counts(reasons), indented=True
+        ),
+        TableRow("noindex", stats.get("site/noindex", 0), indented=True),
+        TableRow("errors", errors, indented=True),
+        TableRow("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
+        *(TableRow(str(kind), stats.get(f"dedup/{kind}", 0), indented=True) for kind in Kind),
+        TableRow("not fetched as pages", sum(row.number for row in others)),
         *others,
     ]
 

@@ -36,7 +36,7 @@ from benchmarks.tools.folders import read_rows
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.spelling import choices, context
 from crawler.dedup.spelling.correction import ContextCorrector
-from crawler.dedup.spelling.page_words import Page
+from crawler.dedup.spelling.page_words import PageWords
 
 NAMES = (*choices.FEATURES, *context.PAGE_FEATURES)
 RATES = (0.02, 0.05, 0.1, 0.2, 0.3)
@@ -79,7 +79,7 @@ def spoil_texts(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]])
             yield Pair(text, scanned(text, rate, chooser))
 
 
-def find_meant(clean: Page, noisy: Page) -> dict[int, str]:
+def find_meant(clean: PageWords, noisy: PageWords) -> dict[int, str]:
     """By place in *noisy*, the word or the two words of *clean* that stand there."""
     found = {}
     source, destination = clean.words_at(), noisy.words_at()
@@ -118,16 +118,16 @@ def sample_doubts(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample
     words, reader = correct.dictionary, correct.reader
     features, counts, right = [], [], []
     for clean, noisy in pairs:
-        page = Page(noisy, words)
+        page = PageWords(noisy, words)
         errors = reader.error_share(page)
         if not errors:
             continue
-        page = Page(page.rewrite_text(reader.join_halves(page), MOST_CORRECTED), words)
+        page = PageWords(page.rewrite_text(reader.join_halves(page), MOST_CORRECTED), words)
         doubts = reader.find_doubts(page, errors, thorough=True)
         if doubts is None:
             continue
         fit = reader.most_probable(doubts)[1]
-        truth = find_meant(Page(clean, words), page)
+        truth = find_meant(PageWords(clean, words), page)
         for place, count, start in zip(
             doubts.places.tolist(), doubts.counts.tolist(), doubts.starts.tolist(), strict=True
         ):

@@ -9,13 +9,13 @@ from ..wording import shorten_word
 from .output import is_terminal, make_printable, make_terminal, print_table
 
 if TYPE_CHECKING:
-    from ..dedup.analysis.differences import Change
+    from ..dedup.analysis.differences import WordChange
 
 _CHANGES = 20  # shown in a terminal; a pipe and JSON get all
 _WORDS = 24  # of one change, shown in a terminal
 
 
-def print_changes(changes: list[Change] | None) -> None:
+def print_changes(changes: list[WordChange] | None) -> None:
     """Print changes: in a terminal with their context, in a pipe as a table."""
     if changes is None:
         print("The words differ in very many places.")
@@ -52,7 +52,7 @@ def _join_words(words: Sequence[str]) -> str:
     return make_printable(" ".join(map(shorten_word, words)))
 
 
-def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:
+def change_dicts(changes: list[WordChange] | None) -> list[dict[str, str]] | None:
     """Changes as plain values; None if the texts differ in too many places."""
     if changes is None:
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..extractor import Extractor
 
 
-class Document(NamedTuple):
+class InputText(NamedTuple):
     """A text, its origin, and whether it is complete."""
 
     text: str
@@ -45,7 +45,7 @@ def archived_page(
 
 def find_document(
     source: str, config: DedupConfig, *, raw: bool = False, user_agent: str | None = None
-) -> Document:
+) -> InputText:
     """The text of a file, of ``-`` or of an http(s) URL.
 
     The text of a URL is the archived one, as it was compared when the page was crawled. If there is
@@ -57,10 +57,10 @@ def find_document(
     is_url = is_web_url(source)
     if is_url and not raw and (found := archived_page(source, config)):
         page, origin = found
-        return Document(page.text, origin, page.is_whole)
+        return InputText(page.text, origin, page.is_whole)
     text = read_document(source, load_extractor(config), raw=raw, user_agent=user_agent)
     origin = "fetched now" if is_url else "standard input" if source == "-" else "file"
-    return Document(text, origin)
+    return InputText(text, origin)
 
 
 LIMIT: Final = 50 * 1024 * 1024  # bytes of a document

@@ -29,7 +29,7 @@ _READ_BY: Final = (
 )
 
 
-class Place(NamedTuple):
+class LoadPlace(NamedTuple):
     """The progress of a load: number of the last record, URL of the last page, and start time.
 
     ``copies`` are the numbers of records that may have to be decided again at its end.
@@ -58,14 +58,14 @@ class Checkpoint:
         self._key = json.dumps([*known_by, *fields, *files], default=function_name)
         self._warned = False
 
-    def read_place(self) -> Place | None:
+    def read_place(self) -> LoadPlace | None:
         """The progress of an interrupted load of these files; None if there is none."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
                 copies = [int(one) for one in found["copies"]]
                 place = int(found["position"]), str(found["url"]), int(found["start"])
-                return Place(*place, copies)
+                return LoadPlace(*place, copies)
         return None
 
     def save_place(self, chunk: Chunk, crawl: Crawl, copies: Sequence[int]) -> None:
@@ -74,7 +74,7 @@ class Checkpoint:
             return
         position, url = chunk.last, chunk.requests[-1].url
         part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, **Place(position, url, crawl.start, copies)._asdict()}
+        found = {"files": self._key, **LoadPlace(position, url, crawl.start, copies)._asdict()}
         try:
             make_private_folder(part.parent)
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:

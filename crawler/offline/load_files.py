@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from .checkpoint import Checkpoint, Place
+from .checkpoint import Checkpoint, LoadPlace
 from .doubtful_pages import DoubtfulPages
 from .load_chunks import RecordSource, start_processes
 from .records.files import File
@@ -101,6 +101,6 @@ async def load_files(
     return Loaded(verdicts, unreadable, left, list(source.damaged), source.resumed, seconds)
 
 
-async def _find_place(index: DuplicateIndex, checkpoint: Checkpoint) -> Place | None:
+async def _find_place(index: DuplicateIndex, checkpoint: Checkpoint) -> LoadPlace | None:
     place = checkpoint.read_place()
     return place if place is not None and await index.show(place.url) is not None else None

@@ -66,7 +66,7 @@ class Row(NamedTuple):
     right: list[Segment]
 
 
-class Comparison(NamedTuple):
+class TextComparison(NamedTuple):
     """The differences of two texts, and whether the whole texts were compared.
 
     ``rows`` is None if more than 1,000 words differ.
@@ -137,7 +137,7 @@ class _Text:
 
 def side_by_side(
     a: str, b: str, *, ignore: AbstractSet[str], whole: tuple[bool, bool] = (True, True)
-) -> Comparison:
+) -> TextComparison:
     """The differences of two texts, with some words around each.
 
     Of `ignore`, as in ``DEDUP_IGNORE``, case, punctuation and typography have an effect here. The
@@ -152,7 +152,7 @@ def side_by_side(
     is_whole = left.is_whole and right.is_whole
     changes = word_changes(left.words, right.words, whole=(left.is_whole, right.is_whole))
     if changes is None:
-        return Comparison(None, is_whole)
+        return TextComparison(None, is_whole)
     spans: list[tuple[int, int, int, int]] = []
     at_a = at_b = 0
     for change in changes:
@@ -181,7 +181,7 @@ def side_by_side(
             )
         )
         shown = end_a
-    return Comparison(rows, is_whole)
+    return TextComparison(rows, is_whole)
 
 
 def _place_of(words: tuple[Any, ...]) -> int:

@@ -19,7 +19,7 @@ from crawler.dedup.urls.evidence import RuleEvidence
 from crawler.dedup.urls.familiar import FamiliarValues
 from crawler.dedup.urls.mattering import WHOLE_SITE, MatteringFeatures
 from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
-from crawler.dedup.urls.site_rules import Change, SiteRules
+from crawler.dedup.urls.site_rules import RuleChange, SiteRules
 from crawler.dedup.urls.url_judge import Judgement
 from crawler.dedup.urls.volatile import VOLATILE
 
@@ -289,7 +289,7 @@ def test_arguments_that_matter_cost_nothing() -> None:
 def test_a_counter_example_revokes_a_rule() -> None:
     """Of several rules that led astray those come back that are learnt anew."""
     rules = SiteRules()
-    changes: list[Change] = []
+    changes: list[RuleChange] = []
     for page, value in itertools.product(range(4), range(3)):
         one = parts(f"/{page}?sort={value}&sid={page}{value}")
         changes += rules.note_page(one, page, is_new=not value)
@@ -467,7 +467,7 @@ def test_a_wrong_rule_of_a_person_is_told_once_and_holds() -> None:
     assert rules.note_page(parts("/tea?sort=a"), 1, is_new=True) == []
     assert rules.note_page(parts("/tea?sort=b"), 1, is_new=False, has_news=True) == []
     told = rules.note_page(parts("/tea?sort=c"), 2, is_new=True)
-    assert told == [Change("?sort", learnt=False, added=True)]
+    assert told == [RuleChange("?sort", learnt=False, added=True)]
     assert rules.note_page(parts("/tea?sort=d"), 3, is_new=True) == []
     assert rules.note_page(parts("/cake?sort=a"), 4, is_new=True) == []
     assert rules.find_rules(parts("/tea?sort=e")) == ["?sort"]

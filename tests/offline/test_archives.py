@@ -15,7 +15,7 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.records.files import Format, cut_pieces, local_files
-from crawler.offline.records.input_pages import Found, InputReader, Left, pages_of
+from crawler.offline.records.input_pages import InputReader, InputRecord, Left, pages_of
 from crawler.offline.records.input_records import list_input, read_records
 from crawler.offline.records.kept_records import copy_records
 from crawler.offline.records.outputs import open_output
@@ -28,7 +28,7 @@ HTTP = "application/http; msgtype=response"
 UNTYPED = corpora.response("http://e.example/", HTML).replace(HTTP.encode(), b"")
 
 
-def records_in(path: Path, **settings: Any) -> list[Found]:
+def records_in(path: Path, **settings: Any) -> list[InputRecord]:
     reader = InputReader(DedupConfig(templates=False, **settings))
     pieces = cut_pieces(local_files(str(path)), 1 << 40)
     return [one for piece in pieces for one in pages_of(piece, reader)]

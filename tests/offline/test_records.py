@@ -38,7 +38,13 @@ from crawler.offline.records.files import (
     local_files,
     refuse_inside,
 )
-from crawler.offline.records.input_pages import Found, InputPage, InputReader, group_pages, pages_of
+from crawler.offline.records.input_pages import (
+    InputPage,
+    InputReader,
+    InputRecord,
+    group_pages,
+    pages_of,
+)
 from crawler.offline.records.input_records import find_local_files, list_input, read_records
 from crawler.offline.records.kept_records import copy_records
 from crawler.offline.records.lines import LIMIT
@@ -58,7 +64,7 @@ def whole(path: Path) -> Piece:
     return piece
 
 
-def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
+def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[InputRecord]:
     reader = InputReader(DedupConfig(**{"templates": False, **settings}))
     found = [
         one for piece in cut_pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
@@ -808,7 +814,10 @@ with open_output({str(tmp_path / "a.jsonl")!r}) as output:
 
 def test_groups_are_bounded() -> None:
     """Long pages are fingerprinted by few at a time, and none is left out."""
-    long, short = Found(0, 0, "u", InputPage("u", "x" * (9 << 20))), Found(1, 0, "u", None)
+    long, short = (
+        InputRecord(0, 0, "u", InputPage("u", "x" * (9 << 20))),
+        InputRecord(1, 0, "u", None),
+    )
     groups = list(group_pages([short, long, *[short] * 600]))
     assert [len(group) for group in groups] == [2, 256, 256, 88]
 

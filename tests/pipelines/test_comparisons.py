@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig
 from crawler.dedup.urls.parts import split_url
-from crawler.pipelines.spared.left_requests import Left
+from crawler.pipelines.spared.left_requests import LeftRequest
 from crawler.pipelines.spared.novelty import NOWHERE
 from crawler.pipelines.spared.site_courses import SiteCourses
 from crawler.pipelines.spared.site_exchange import SeenPage
@@ -23,9 +23,9 @@ from crawler.pipelines.spared.visits import Visit
 KEY = "host", "parse"
 
 
-def make_sites() -> tuple[SiteCourses, list[Left]]:
+def make_sites() -> tuple[SiteCourses, list[LeftRequest]]:
     """The sites of a crawl, and the requests that it makes after all."""
-    made: list[Left] = []
+    made: list[LeftRequest] = []
     return SiteCourses(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend), made
 
 

@@ -27,7 +27,7 @@ from scrapy.utils.test import get_crawler
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.parts import UrlParts, read_site, split_url
 from crawler.pipelines.spared import site_exchange
-from crawler.pipelines.spared.left_requests import Left, LeftRequests
+from crawler.pipelines.spared.left_requests import LeftRequest, LeftRequests
 from crawler.pipelines.spared.novelty import NOWHERE, Found, page_number
 from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_course import MADE
@@ -392,7 +392,7 @@ def test_copies_of_one_user_cost_no_page_of_another() -> None:
     such text is no reason to fetch more of what has no end.
     """
     sites = SiteCourses(
-        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[LeftRequest]().extend
     )
     for number in range(2):
         sites.note_page(view("alice", number, number))
@@ -434,7 +434,7 @@ def test_of_too_many_urls_those_of_sites_without_news_are_forgotten(
     monkeypatch.setattr("crawler.pipelines.spared.site_courses._MOST_URLS", 20)
     monkeypatch.setattr("crawler.pipelines.spared.site_courses._LOOK_EVERY", 8)
     sites = SiteCourses(
-        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[LeftRequest]().extend
     )
     hosts = "first", "second", "third"
     for host in hosts:
@@ -464,7 +464,7 @@ async def test_rules_of_so_many_sites_are_remembered(
 
 def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
     """Articles and the first of a kind, found on a list of one text; the rest once it has news."""
-    made = list[Left]()
+    made = list[LeftRequest]()
     sites = SiteCourses(DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), made.extend)
     pages = [f"http://host/list?page={number}" for number in range(10)]
     found = "http://host/item/7", "http://host/about", "http://host/list?page=11"
@@ -490,7 +490,7 @@ def test_what_brings_news_is_fetched_however_far_from_the_last() -> None:
 def test_what_has_erred_twice_is_learnt_no_more() -> None:
     """Each time it would hide the texts of the pages that it spares until it is revoked."""
     sites = SiteCourses(
-        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[LeftRequest]().extend
     )
     rules = sites.course_of(("host", "parse")).rules
     for first, is_learnt in (0, True), (10, True), (20, False):
@@ -503,7 +503,7 @@ def test_what_has_erred_twice_is_learnt_no_more() -> None:
 
 def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
     """And what was fetched before it spares requests after it."""
-    spider, made = Own("http://host/"), list[Left]()
+    spider, made = Own("http://host/"), list[LeftRequest]()
     paused = PausedSites(Settings({"JOBDIR": str(tmp_path)}))
     tally = Tally(MemoryStatsCollector(get_crawler()))
     before, after = (SiteCourses(DedupConfig(), tally, made.extend) for _ in range(2))
@@ -764,7 +764,7 @@ async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
     """What one has fetched spares requests to the other, that has fetched nothing."""
     config = DedupConfig(redis_url=redis_url, crawl="monday")
     stats = MemoryStatsCollector(get_crawler())
-    one, other = (SiteCourses(config, Tally(stats), list[Left]().extend) for _ in range(2))
+    one, other = (SiteCourses(config, Tally(stats), list[LeftRequest]().extend) for _ in range(2))
     async with DuplicateIndex.open(config) as index, DuplicateIndex.open(config) as second:
         for sites, opened in (one, index), (other, second):
             await opened.begin_crawl()
@@ -787,7 +787,7 @@ async def test_a_rule_that_is_revoked_elsewhere_spares_nothing_any_more(
 ) -> None:
     """A crawl that rests on what another has learnt follows that one, and a person."""
     monkeypatch.setattr("crawler.pipelines.spared.site_exchange._RULES_EVERY", 0)
-    config, made = DedupConfig(redis_url=redis_url), list[Left]()
+    config, made = DedupConfig(redis_url=redis_url), list[LeftRequest]()
     tally = Tally(MemoryStatsCollector(get_crawler()))
     one, other = (SiteCourses(config, tally, made.extend) for _ in range(2))
     async with DuplicateIndex.open(config) as index:
@@ -832,7 +832,7 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
     left = LeftRequests()
     for number in range(100):
         reasons = ("?a", "?b") if number % 2 else ("?b",)
-        left.add(Left(Request(f"http://host/{number}"), reasons, NOWHERE))
+        left.add(LeftRequest(Request(f"http://host/{number}"), reasons, NOWHERE))
     checks = left.take_checks(["?a", "?b", "?c"], 40, lambda one: [])
     assert len(left.all) == 100 - len(checks)
     assert [one.request.url for one in left.all] == sorted(
@@ -845,7 +845,7 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
 def test_a_rule_is_checked_although_the_site_has_many_copies() -> None:
     """Half of the pages that are not compared yet are, however many fetches have brought copies."""
     sites = SiteCourses(
-        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[Left]().extend
+        DedupConfig(), Tally(MemoryStatsCollector(get_crawler())), list[LeftRequest]().extend
     )
     for page, sort in itertools.product(range(4), "ab"):
         sites.note_page(seen_page(page, sort))

@@ -16,7 +16,7 @@ from ..sketches.shingles import Shingler
 from ..sketches.similarity import Estimate, containment, jaccard
 from ..text.normaliser import single_spaced
 from ..verdict import Kind
-from .differences import Change, Overlap, line_overlap, word_changes
+from .differences import Overlap, WordChange, line_overlap, word_changes
 from .tuning import floor_of_odd, found_share
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Comparison:
     odd_floor: float
     found: float
     verdict: Kind
-    changes: list[Change] | None
+    changes: list[WordChange] | None
     whole: tuple[bool, bool]
 
 

@@ -38,7 +38,7 @@ class Overlap(NamedTuple):
         return self.intersection / self.union if self.union else 1.0
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """Words ``removed`` from the first text, words ``added`` in their place, and the context."""
 
     before: tuple[str, ...]
@@ -99,7 +99,7 @@ def _common_length(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
 
 def word_changes(
     a: Sequence[str], b: Sequence[str], *, whole: tuple[bool, bool] = (True, True)
-) -> list[Change] | None:
+) -> list[WordChange] | None:
     """The fewest changes that turn words *a* into words *b*, in their order.
 
     None for texts that differ in more than 1,000 words, because such a list would be of no use. A
@@ -129,7 +129,7 @@ def word_changes(
     if spans:
         _complete_last_words(spans[-1], a, b, whole)
     return [
-        Change(
+        WordChange(
             tuple(a[max(0, a_from - _CONTEXT) : a_from]),
             tuple(a[a_from:a_to]),
             tuple(b[b_from:b_to]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..store.records import PageRecord
-    from .file import Block
+    from .file import FileBlock
 
 _SEED: Final = re.compile(rf"[0-9]{{1,19}}|{SECRET}[0-9a-f]+")
 _BITS: Final = re.compile("[0-9]{1,9}")
@@ -24,7 +24,7 @@ _WISH: Final = re.compile(f"keep|drop|{AGAIN}")
 _OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
 
 
-def checked_header(path: Path, block: Block) -> dict[str, Any]:
+def checked_header(path: Path, block: FileBlock) -> dict[str, Any]:
     """The header in a file's first block. Raises :class:`InputError` if it does not fit."""
     header = read_header(path, block)
     if not _is_header(header):
@@ -82,7 +82,7 @@ def are_counters(counters: Any) -> bool:
     )
 
 
-def records_in(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
+def records_in(path: Path, block: FileBlock, odd_bytes: int) -> list[PageRecord]:
     """The pages in a block. Raises :class:`InputError`, which names block and line."""
     found = []
     for number, line in enumerate(block.lines, 1):

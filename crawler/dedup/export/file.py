@@ -34,7 +34,7 @@ _LARGEST: Final = 1 << 28  # bytes of a block's lines; an export has fewer
 _END: Final = "end"
 
 
-class Block(NamedTuple):
+class FileBlock(NamedTuple):
     """The lines of a member except the last, the number of the block (-1 for the header, None for
     the end), and the byte after it.
     """
@@ -105,7 +105,7 @@ def _encode_line(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
-def read_blocks(path: Path) -> Iterator[Block]:
+def read_blocks(path: Path) -> Iterator[FileBlock]:
     """The blocks of a file, each checked; the end is the last.
 
     Raises :class:`InputError`, which names block and line, if the file is damaged or incomplete.
@@ -130,12 +130,12 @@ def read_blocks(path: Path) -> Iterator[Block]:
                     raise InputError(f"{where}: blocks are missing; take another copy of the file")
                 if end != path.stat().st_size:
                     raise InputError(f"{str(path)!r} continues after its end (byte {end:,})")
-                yield Block(None, rows[:1], end)
+                yield FileBlock(None, rows[:1], end)
                 return
             if last.get("block") != expected or (expected == -1 and len(rows) != 1):
                 raise InputError(f"{where}: this is another block")
             whole.update(digest.encode())
-            yield Block(expected, rows, end)
+            yield FileBlock(expected, rows, end)
             if expected != -1:
                 blocks += 1
                 pages += len(rows)
@@ -143,7 +143,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
     raise InputError(f"{str(path)!r} ends before block {_name_block(expected)}: it is incomplete")
 
 
-def read_header(path: Path, block: Block) -> dict[str, Any]:
+def read_header(path: Path, block: FileBlock) -> dict[str, Any]:
     """The header in a file's first block. Raises :class:`InputError` if there is none."""
     header = block.lines[0]
     if not isinstance(header, dict) or header.get("format") != FORMAT:

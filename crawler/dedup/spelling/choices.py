@@ -47,7 +47,7 @@ _MOST: Final = 8
 _PART_SELDOM: Final = -11.0
 
 
-class Choice(NamedTuple):
+class WordChoice(NamedTuple):
     """The candidate corrections of words; the first choice of each word is the word itself.
 
     ``counts``
@@ -79,7 +79,7 @@ class Finder:
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
 
-    def __call__(self, words: list[str]) -> Choice:
+    def __call__(self, words: list[str]) -> WordChoice:
         """The choices of all *words*, which are different, in one row."""
         own = self.dictionary.find_numbers(hashes_of(words))
         known = own >= 0
@@ -123,7 +123,7 @@ class Finder:
         numbers[ends[two] - 1] = parts[two]
         rows[ends[two] - 1, _AT["frequency"]] = likely[two]
         rows[ends[two] - 1, _AT["two words"]] = 1
-        return Choice(counts, numbers, rows)
+        return WordChoice(counts, numbers, rows)
 
     def _find_parts(
         self, words: list[str], known: NDArray[np.bool_]

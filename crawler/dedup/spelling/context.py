@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .dictionary import Dictionary
-    from .page_words import Correction, Page
+    from .page_words import Correction, PageWords
 
 # A page with a smaller share of different unknown words is left alone. Even if each of them were
 # an error, J5 of it and its copy without errors would be .985^5 / (2 - .985^5) = .86.
@@ -92,7 +92,7 @@ class ContextReader:
         *weights, self._context = (WEIGHTS[name] for name in (*FEATURES, *PAGE_FEATURES))
         self._weights = np.array(weights, np.float32)
 
-    def error_share(self, page: Page) -> float:
+    def error_share(self, page: PageWords) -> float:
         """The share of words that are probably errors; 0 for a page that needs no correction."""
         derives = self._derives
         unknown = np.flatnonzero(page.numbers < 0)
@@ -102,7 +102,7 @@ class ContextReader:
         share = sum(not derives(word) for word in strange) / max(1, len(page))
         return share if share > _NOISY else 0.0
 
-    def has_broken_words(self, page: Page) -> bool:
+    def has_broken_words(self, page: PageWords) -> bool:
         """Whether words are broken at the ends of lines, as in print."""
         numbers, places = page.numbers, page.partings
         places = places[np.minimum(numbers[places], numbers[places + 1]) < 0]
@@ -111,13 +111,13 @@ class ContextReader:
         broken = (gap[0] in _HYPHENS and "\n" in gap and _nothing_else(gap) for gap in gaps)
         return sum(broken) >= _BROKEN
 
-    def _find_wholes(self, page: Page, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _find_wholes(self, page: PageWords, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the words that those at *places* make with the next ones; -1: none."""
         lengths = page.ends[places] - page.starts[places]
         wholes = whole_hashes(page.hashes[places], lengths, page.hashes[places + 1])
         return self._dictionary.find_numbers(wholes)
 
-    def join_halves(self, page: Page) -> list[Correction]:
+    def join_halves(self, page: PageWords) -> list[Correction]:
         """Join words that are split at the end of a line, or where a scanner saw a gap."""
         found: list[Correction] = []
         places = page.partings
@@ -141,7 +141,7 @@ class ContextReader:
                 found.append((place, after, self._dictionary.words[whole]))
         return found
 
-    def _is_parted(self, page: Page, place: int) -> bool:
+    def _is_parted(self, page: PageWords, place: int) -> bool:
         """Whether the gap after the word may be only a line end, or a scanner's gap."""
         gap = page.gap_after(place)
         if page.numbers[place : place + 2].min() >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
@@ -149,7 +149,7 @@ class ContextReader:
         return _nothing_else(gap)
 
     def _better_joined(
-        self, page: Page, places: NDArray[np.int64], wholes: NDArray[np.int64]
+        self, page: PageWords, places: NDArray[np.int64], wholes: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Whether *wholes* are not short, and more probable than the two words at *places*."""
         logs, numbers = self._dictionary.logs, page.numbers
@@ -162,7 +162,9 @@ class ContextReader:
         better: NDArray[np.bool_] = long & (logs[wholes] - least > apart)
         return better
 
-    def find_doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
+    def find_doubts(
+        self, page: PageWords, errors: float, *, thorough: bool = False
+    ) -> Doubts | None:
         """The doubtful words of a page with that share of errors; None if there are none.
 
         With *thorough*, words are included that are hardly ever errors.
@@ -189,7 +191,7 @@ class ContextReader:
         on_the_page[starts] = 0
         return Doubts(page.numbers, places, first, last, features, counts, starts)
 
-    def _find_doubtful(self, page: Page, errors: float, thorough: bool) -> NDArray[np.int64]:
+    def _find_doubtful(self, page: PageWords, errors: float, thorough: bool) -> NDArray[np.int64]:
         """Places of unknown words, of rare short words, and of words unlikely in their context."""
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
@@ -223,7 +225,7 @@ class ContextReader:
         limits = (_HARDLY_BEATEN_FREQUENT, least + by_errors * log_errors)
         return scores < np.where(numbers < _FREQUENT, *limits)
 
-    def replace_words(self, page: Page, errors: float) -> list[Correction]:
+    def replace_words(self, page: PageWords, errors: float) -> list[Correction]:
         """The corrections of words on a page with that share of errors."""
         doubts = self.find_doubts(page, errors)
         if doubts is None:

@@ -17,7 +17,7 @@ import numpy as np
 from ..text.normaliser import Normaliser
 from .context import MOST_DOUBTFUL, ContextReader
 from .dictionary import is_file, load_dictionary
-from .page_words import Correction, Page
+from .page_words import Correction, PageWords
 from .phonetic import PhoneticRepair
 from .phonetics import CODES
 from .plain_letters import simplify_letters
@@ -123,14 +123,14 @@ class ContextCorrector:
             text = page.rewrite_text(corrections, _MOST_CORRECTED)
         return text
 
-    def correct_in_steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
+    def correct_in_steps(self, text: str) -> Iterator[tuple[PageWords, list[Correction]]]:
         """Yield the page with corrections that join halves of words, then one that replaces words.
 
         Yields nothing for a text that is not corrected.
         """
         if len(text) > _LONGEST:
             return
-        page, reader = Page(text, self.dictionary), self.reader
+        page, reader = PageWords(text, self.dictionary), self.reader
         errors = reader.error_share(page)
         if not errors and not reader.has_broken_words(page):
             return
@@ -138,7 +138,7 @@ class ContextCorrector:
         yield page, joined
         if errors:
             if joined:
-                page = Page(page.rewrite_text(joined, _MOST_CORRECTED), self.dictionary)
+                page = PageWords(page.rewrite_text(joined, _MOST_CORRECTED), self.dictionary)
             yield page, reader.replace_words(page, errors)
 
 
@@ -154,10 +154,10 @@ class PhoneticCorrector:
         text = _read_letters(text)
         if len(text) > _LONGEST:
             return text
-        page = Page(text, self._dictionary)
+        page = PageWords(text, self._dictionary)
         return page.rewrite_text(list(self._find_corrections(page)), _MOST_CORRECTED)
 
-    def _find_corrections(self, page: Page) -> Iterator[Correction]:
+    def _find_corrections(self, page: PageWords) -> Iterator[Correction]:
         places = page.find_touchable(np.flatnonzero(page.numbers < 0))
         words = page.words_at(places)
         if len(set(words)) > MOST_DOUBTFUL:
@@ -182,7 +182,10 @@ def correct_towards(
     """
     words = load_dictionary(source)
     repair = PhoneticRepair(words, name)
-    page, other = Page(_read_letters(text), words), Page(_read_letters(reference), words).words_at()
+    page, other = (
+        PageWords(_read_letters(text), words),
+        PageWords(_read_letters(reference), words).words_at(),
+    )
     matched, read = set(_list_runs(other, size)), page.words_at()
     unmatched = {
         place + offset

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .choices import FEATURES, Choice, Finder
+from .choices import FEATURES, Finder, WordChoice
 from .table import expand_ranges
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ class Choices:
     """Finds the candidate corrections of words, and caches them."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._found: Callable[[list[str]], Choice] = Finder(dictionary)
+        self._found: Callable[[list[str]], WordChoice] = Finder(dictionary)
         self._kept = _Kept()
 
-    def __call__(self, words: Sequence[str]) -> Choice:
+    def __call__(self, words: Sequence[str]) -> WordChoice:
         """The choices of all *words*, in one row."""
         kept, different = self._kept, list(dict.fromkeys(words))
         wanted = [word for word in different if word not in kept.spans]
@@ -53,7 +53,7 @@ class _Kept:
         self._used = 0
         self._adding = Lock()
 
-    def add_choices(self, words: Sequence[str], choices: Choice) -> None:
+    def add_choices(self, words: Sequence[str], choices: WordChoice) -> None:
         with self._adding:
             starts = self._used + np.cumsum(choices.counts) - choices.counts
             self._numbers = self._extend_rows(self._numbers, choices.numbers)
@@ -71,8 +71,8 @@ class _Kept:
         rows[self._used : end] = more
         return rows
 
-    def choices_of(self, words: Sequence[str]) -> Choice:
+    def choices_of(self, words: Sequence[str]) -> WordChoice:
         spans = np.fromiter(map(self.spans.__getitem__, words), np.int64, len(words))
         counts = spans & _MOST_COUNTED
         rows = expand_ranges(spans >> _COUNT_BITS, counts)
-        return Choice(counts, self._numbers[rows], self._features[rows])
+        return WordChoice(counts, self._numbers[rows], self._features[rows])

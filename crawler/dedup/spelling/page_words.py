@@ -60,7 +60,7 @@ _FUNCTION_WORDS: Final = 150
 Correction: TypeAlias = tuple[int, int, str]
 
 
-class Page:
+class PageWords:
     """The words of a text.
 
     Attributes

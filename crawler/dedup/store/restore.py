@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .base import Store
-from .cluster.claims import Place
+from .cluster.claims import ShardKey
 from .cluster.spread_index import SpreadIndex
 from .layout import KINDS, pack_fetched
 from .parameters import UNFINISHED, Parameters, cleared_meanwhile, not_whole
@@ -136,7 +136,7 @@ class Restorer:
         for page, (number, _, is_restored) in zip(pages, restored, strict=True):
             if page.is_kept and is_restored:
                 entries = store.list_entries(0, page)
-                found = [Place(one.shard, _TABLES[one.table] + one.key) for one in entries]
+                found = [ShardKey(one.shard, _TABLES[one.table] + one.key) for one in entries]
                 places.append((number, found))
         await store.make_entries(places, self._digest)
 

@@ -21,7 +21,7 @@ _MOST_DOUBTS: Final = 128
 _MOST_PAGES: Final = 4096  # on which a rule erred
 
 
-class Change(NamedTuple):
+class RuleChange(NamedTuple):
     """A rule that was learnt, or else revoked by this URL's counter-example.
 
     A rule that a person has ``added`` is not revoked, but told of.
@@ -100,12 +100,12 @@ class SiteRules(UrlJudge):
         has_news: bool = False,
         found_on: int = 0,
         links: Links = (),
-    ) -> list[Change]:
+    ) -> list[RuleChange]:
         """Learn from a fetched page: its content, and whether that, or a link in it, is new.
 
         Returns the rules that it completed or revoked.
         """
-        changes: list[Change] = []
+        changes: list[RuleChange] = []
         shown = self._volatile.note_page(
             parts,
             list(self._list_holes(parts)),
@@ -160,7 +160,7 @@ class SiteRules(UrlJudge):
     def _make_evidence(self) -> RuleEvidence:
         return RuleEvidence(is_session=self._sessions.is_session)
 
-    def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[Change]) -> None:
+    def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[RuleChange]) -> None:
         """Note that at least one of the features in which two URLs differ matters."""
         kind, names = parts.kind, parts.list_differences(other)
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
@@ -175,12 +175,12 @@ class SiteRules(UrlJudge):
             (name,) = unproven
             if self._is_proven(name, kind):  # for other values, by which others were spared
                 self._narrowed.add(name)
-                changes.append(Change(name, learnt=False))
+                changes.append(RuleChange(name, learnt=False))
             self._note_that_matters(name, kind)
         elif len(self._doubts) < _MOST_DOUBTS:
             self._doubts.setdefault((kind, frozenset(unproven)), doubt)
 
-    def _tell_of_added(self, parts: UrlParts, changes: list[Change]) -> None:
+    def _tell_of_added(self, parts: UrlParts, changes: list[RuleChange]) -> None:
         """Tell once of each added rule by which another page has the text of this new one."""
         added = {name for name, rule in self.rules.items() if rule.added}
         if added <= self._told:
@@ -189,7 +189,7 @@ class SiteRules(UrlJudge):
             names = {*parts.list_differences(other)}
             if names <= added:
                 new = sorted(names - self._told)
-                changes += [Change(name, learnt=False, added=True) for name in new]
+                changes += [RuleChange(name, learnt=False, added=True) for name in new]
                 self._told |= names
 
     def _list_unproven(self, doubt: _Doubt) -> set[str]:
@@ -215,7 +215,7 @@ class SiteRules(UrlJudge):
             name in SITE_WIDE or kind in rule.tested or rule.is_general(kind)
         )
 
-    def _revoke(self, names: set[str], changes: list[Change]) -> None:
+    def _revoke(self, names: set[str], changes: list[RuleChange]) -> None:
         """Give up rules that a page has refuted, and learn anew.
 
         If the site has changed, what was seen before says nothing. A feature whose rule is revoked
@@ -223,7 +223,7 @@ class SiteRules(UrlJudge):
         """
         for name in sorted(names):
             del self.rules[name]
-            changes.append(Change(name, learnt=False))
+            changes.append(RuleChange(name, learnt=False))
             if name in self._revoked:
                 self._mattering.add_to_all(name)
             self._revoked.add(name)
@@ -266,7 +266,7 @@ class SiteRules(UrlJudge):
         }
         self._urls.sort_anew(None if noted is WHOLE_SITE else noted.stem)
 
-    def _learn(self, changes: list[Change]) -> None:
+    def _learn(self, changes: list[RuleChange]) -> None:
         ready = [name for name, evidence in self._open.items() if evidence.is_enough()]
         # What was the only difference comes first: of two in doubt, the first becomes the rule.
         ready.sort(key=lambda name: (-self._open[name].alone, -len(self._open[name].contents)))
@@ -275,7 +275,7 @@ class SiteRules(UrlJudge):
             if name not in self._open:
                 continue
             self.rules[name] = self._open.pop(name)
-            changes.append(Change(name, learnt=True, pages=len(self.rules[name].contents)))
+            changes.append(RuleChange(name, learnt=True, pages=len(self.rules[name].contents)))
             self._urls.sort_anew()
         self._settle_doubts()
 

@@ -198,7 +198,7 @@ def _page_of(url: str, found: MainText | str, title: str) -> InputPage:
     return page._replace(title=title)
 
 
-class Found(NamedTuple):
+class InputRecord(NamedTuple):
     """A record's position and page; the URL is in the form in which the index knows it.
 
     ``fetched`` is the URL of the record, if it is another spelling. A record that cannot be read
@@ -226,7 +226,9 @@ class Found(NamedTuple):
         return self.page.text if self.page is not None else None
 
 
-def pages_of(piece: Piece, reader: InputReader, content: bytes | None = None) -> Iterator[Found]:
+def pages_of(
+    piece: Piece, reader: InputReader, content: bytes | None = None
+) -> Iterator[InputRecord]:
     """Yield the pages of a piece in order; unreadable content gives faults, not errors.
 
     Then those come again whose own words turned out to be a note of their site.
@@ -241,7 +243,7 @@ def pages_of(piece: Piece, reader: InputReader, content: bytes | None = None) ->
 
 def _read_pages(
     piece: Piece, reader: InputReader, content: bytes | None, only: Container[int] | None = None
-) -> Iterator[Found]:
+) -> Iterator[InputRecord]:
     kind, position = known_format(piece.path), piece.number
     config = reader.config
     try:
@@ -253,17 +255,17 @@ def _read_pages(
             try:
                 page = reader(raw, kind, f"{piece.path}:{record}")
             except ValueError as error:
-                yield Found(position, piece.number, "", None, _describe_error(error))
+                yield InputRecord(position, piece.number, "", None, _describe_error(error))
                 continue
             if isinstance(page, Left):
-                yield Found(position, piece.number, str(page), None)
+                yield InputRecord(position, piece.number, str(page), None)
             else:
                 url = config.identity(page.url)
                 fetched = fetched_url(page.url, url)
-                yield Found(position, piece.number, url, page, fetched=fetched)
+                yield InputRecord(position, piece.number, url, page, fetched=fetched)
     except DAMAGED as error:
         if only is None:
-            yield Found(position + 1, piece.number, None, None, _describe_error(error))
+            yield InputRecord(position + 1, piece.number, None, None, _describe_error(error))
 
 
 def _decode_cell(value: Any) -> Any:
@@ -282,9 +284,9 @@ def _describe_error(error: Exception) -> str:
     return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
 
-def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
+def group_pages(found: Iterable[InputRecord]) -> Iterator[list[InputRecord]]:
     """Group pages to be fingerprinted together, limited in number and in characters."""
-    group: list[Found] = []
+    group: list[InputRecord] = []
     characters = 0
     for one in found:
         group.append(one)
@@ -296,6 +298,6 @@ def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
         yield group
 
 
-def settle_pages(group: Iterable[Found]) -> list[Found]:
+def settle_pages(group: Iterable[InputRecord]) -> list[InputRecord]:
     """The pages of a group, settled by the templates of their sites as known at its end."""
     return [one if one.page is None else one._replace(page=one.page.settled()) for one in group]

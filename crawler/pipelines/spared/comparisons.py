@@ -10,14 +10,14 @@ from ...dedup.urls.parts import split_url
 if TYPE_CHECKING:
     from ...dedup.urls.site_rules import SiteRules
     from ...dedup.urls.url_judge import Compared
-    from .left_requests import Left
+    from .left_requests import LeftRequest
 
 _MOST: Final = 64  # pages that are fetched under another URL
 
 
 def draw_comparisons(
-    left: Iterable[Left], drawn: Iterable[Left], rules: SiteRules, room: int
-) -> list[Left]:
+    left: Iterable[LeftRequest], drawn: Iterable[LeftRequest], rules: SiteRules, room: int
+) -> list[LeftRequest]:
     """Of requests that rules have spared, draw some that compare pages in a rule's feature.
 
     A rule may err on a few pages only. A page that was compared in one feature may still differ in
@@ -29,7 +29,7 @@ def draw_comparisons(
     pages = rules.list_pages() if erring else []
     tried = {pair for parts in pages for pair in rules.list_values(parts, erring)}
 
-    def list_uncompared(one: Left) -> list[Compared]:
+    def list_uncompared(one: LeftRequest) -> list[Compared]:
         parts = split_url(one.request.url)
         if parts is None:
             return []
@@ -39,8 +39,8 @@ def draw_comparisons(
     made = list(drawn)
     compared = {pair for one in made for pair in list_uncompared(one)}
     found = [(one, list_uncompared(one)) for one in left]
-    choices: list[Left] = []
-    others: list[Left] = []
+    choices: list[LeftRequest] = []
+    others: list[LeftRequest] = []
     for one, pairs in sorted(found, key=lambda pair: -len(pair[1])):
         new = [pair for pair in pairs if pair not in compared]
         if new:

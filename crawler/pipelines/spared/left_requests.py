@@ -30,7 +30,7 @@ class Why(StrEnum):
     FRUITLESS = "fruitless"  # the site has brought nothing new for a long time
 
 
-class Left(NamedTuple):
+class LeftRequest(NamedTuple):
     """A request that was not made, with the rules or reason, and what its groups brought."""
 
     request: Request
@@ -43,7 +43,7 @@ class LeftRequests:
     """The latest requests of a site that were not made, one for each URL."""
 
     def __init__(self) -> None:
-        self._by_url: Latest[str, Left] = Latest(_MOST)
+        self._by_url: Latest[str, LeftRequest] = Latest(_MOST)
         self._checked = 0  # how many pages were new when rules were last checked
         self._tried = 0  # the same for fruitless requests
 
@@ -51,11 +51,11 @@ class LeftRequests:
         return bool(self._by_url)
 
     @property
-    def all(self) -> list[Left]:
+    def all(self) -> list[LeftRequest]:
         """All of them, the earliest first."""
         return list(self._by_url.values())
 
-    def add(self, left: Left) -> Left | None:
+    def add(self, left: LeftRequest) -> LeftRequest | None:
         """Remember a request that is not made; returns the one that is not remembered for it.
 
         A dupefilter knows what was queued, and would drop another request for this URL.
@@ -67,7 +67,7 @@ class LeftRequests:
         self._by_url[url] = left
         return earlier
 
-    def discard(self, url: str) -> Left | None:
+    def discard(self, url: str) -> LeftRequest | None:
         """Forget a request, as one for its URL is made; returns it, if there was one."""
         return self._by_url.pop(url, None)
 
@@ -79,10 +79,10 @@ class LeftRequests:
     def take_back(
         self,
         rules: Iterable[str],
-        room: Callable[[Left], float],
+        room: Callable[[LeftRequest], float],
         is_near: Callable[[Found], bool],
-        is_narrowed: Callable[[Left], bool],
-    ) -> list[Left]:
+        is_narrowed: Callable[[LeftRequest], bool],
+    ) -> list[LeftRequest]:
         """Take out the requests that may be made after all: those that no rules spare any more.
 
         `is_narrowed` says so of a request whose rule no longer holds for its kind of URL.
@@ -90,9 +90,9 @@ class LeftRequests:
         that only copies lead to, these are the ones that are near news by now.
         """
         known = set(rules)
-        found: list[Left] = []
+        found: list[LeftRequest] = []
 
-        def is_back(one: Left) -> bool:
+        def is_back(one: LeftRequest) -> bool:
             if one.reasons == (Why.FRUITLESS,):
                 return len(found) < room(one)
             if one.reasons == (Why.COPY_DEPTH,):
@@ -109,9 +109,11 @@ class LeftRequests:
         self,
         rules: Iterable[str],
         new: int,
-        guesses: Callable[[Left], list[tuple[str, str]]],
-        compare: Callable[[list[Left], list[Left]], list[Left]] = lambda left, drawn: [],
-    ) -> list[Left]:
+        guesses: Callable[[LeftRequest], list[tuple[str, str]]],
+        compare: Callable[
+            [list[LeftRequest], list[LeftRequest]], list[LeftRequest]
+        ] = lambda left, drawn: [],
+    ) -> list[LeftRequest]:
         """Take out spared requests that check the rules, for each rule some at random.
 
         `new` is the number of new pages so far: without more of them there is nothing to check.
@@ -123,9 +125,9 @@ class LeftRequests:
             return []
         self._checked = new
         wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
-        drawn: dict[str, Left] = {}
-        guessed: dict[str, dict[str, Left]] = {}
-        spared: list[Left] = []
+        drawn: dict[str, LeftRequest] = {}
+        guessed: dict[str, dict[str, LeftRequest]] = {}
+        spared: list[LeftRequest] = []
         for one in random.sample(self.all, len(self._by_url)):
             for name, value in guesses(one):
                 guessed.setdefault(name, {})[value] = one
@@ -146,7 +148,7 @@ class LeftRequests:
             self.discard(url)
         return list(drawn.values())
 
-    def take_untried(self, fetched: Iterable[UrlParts], new: int) -> list[Left]:
+    def take_untried(self, fetched: Iterable[UrlParts], new: int) -> list[LeftRequest]:
         """Take out some that were left as fruitless, whose values no fetched page had.
 
         `new` is the number of new pages so far: if those made before brought none, it ends.

@@ -13,7 +13,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ..crawl.job import SPARED
-from .left_requests import Left
+from .left_requests import LeftRequest
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -52,7 +52,7 @@ class PausedSites:
                 for request, *rest in requests:
                     with suppress(Exception):  # the spider may have other callbacks by now
                         found = request_from_dict(request, spider=spider)
-                        site.left.add(Left(found, *rest))
+                        site.left.add(LeftRequest(found, *rest))
         except Exception as error:  # written by another version
             logger.warning("Could not read what was spared before the pause: %s", error)
             return {}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.urls.familiar import FamiliarValues
 from ...dedup.urls.parts import UrlParts, split_url
-from ...dedup.urls.site_rules import Change, SiteRules
+from ...dedup.urls.site_rules import RuleChange, SiteRules
 from ...dedup.urls.url_judge import Judgement
 from .comparisons import draw_comparisons
-from .left_requests import Left, LeftRequests, Why
+from .left_requests import LeftRequest, LeftRequests, Why
 from .moving import FEW_TEXTS, MANY_TEXTS, MovingPages
 from .novelty import Found, Novelty, Yield, page_number
 
@@ -152,7 +152,9 @@ class SiteCourse:
             self._flights.pop(url, None)
             self._moving.give_up(url)  # if it has come, that trial has gone on
 
-    def note_visit(self, url: str, parts: UrlParts, found_on: Found, visit: Visit) -> list[Change]:
+    def note_visit(
+        self, url: str, parts: UrlParts, found_on: Found, visit: Visit
+    ) -> list[RuleChange]:
         """Learn from a fetched page; returns the rules that it completed or revoked."""
         novelty, flight = self.novelty, self._flights.get(url)
         assert visit.cluster is not None
@@ -214,20 +216,22 @@ class SiteCourse:
             return min(links, 1)
         return min(links / _MOST_LINKS, 1) if flight.is_doubtful else 0
 
-    def leave(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> Left | None:
+    def leave(
+        self, request: Request, reasons: tuple[str, ...], found_on: Found
+    ) -> LeftRequest | None:
         """Remember a request that is not made; returns the one that is not remembered for it."""
         parts = split_url(request.url) if reasons == (Why.FRUITLESS,) else None
         yields = () if parts is None else self._list_yields(parts)
-        return self.left.add(Left(request, reasons, found_on, yields))
+        return self.left.add(LeftRequest(request, reasons, found_on, yields))
 
     def _list_yields(self, parts: UrlParts) -> tuple[Yield, ...]:
         """What the URLs of its kind and of its groups have brought."""
         return self.novelty.list_yields([parts.kind, *self.rules.list_groups(parts)])
 
-    def take_back(self) -> list[Left]:
+    def take_back(self) -> list[LeftRequest]:
         """Take out the requests that may be made after all."""
 
-        def room(left: Left) -> float:
+        def room(left: LeftRequest) -> float:
             return self.fruitless_limit - self.novelty.find_growth(left.yields)
 
         def is_near(found_on: Found) -> bool:
@@ -235,7 +239,7 @@ class SiteCourse:
 
         narrowed = self.rules.take_narrowed()
 
-        def is_narrowed(left: Left) -> bool:
+        def is_narrowed(left: LeftRequest) -> bool:
             """Whether the rules do not hold for it any more: for its kind, or others beside it."""
             if narrowed.isdisjoint(left.reasons):
                 return False
@@ -244,7 +248,7 @@ class SiteCourse:
 
         return self.left.take_back(self.rules.rules, room, is_near, is_narrowed)
 
-    def take_checks(self) -> list[Left]:
+    def take_checks(self) -> list[LeftRequest]:
         """Take out spared requests, enough to check all rules, and untried fruitless ones."""
         new = self.novelty.new
         # Copies that no rule explains leave room for half of the pages that are not compared.
@@ -255,6 +259,6 @@ class SiteCourse:
         checks = self.left.take_checks(self.rules.rules, new, self._list_guesses, compare)
         return checks + self.left.take_untried(self.rules.list_pages(), new)
 
-    def _list_guesses(self, left: Left) -> list[tuple[str, str]]:
+    def _list_guesses(self, left: LeftRequest) -> list[tuple[str, str]]:
         parts = split_url(left.request.url)
         return self.rules.list_guesses(parts, left.reasons) if parts is not None else []

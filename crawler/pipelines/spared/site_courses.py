@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
     from ...dedup.config import DedupConfig
-    from .left_requests import Left
+    from .left_requests import LeftRequest
     from .paused import PausedSites
     from .tally import Tally
 
@@ -32,7 +32,7 @@ class SiteCourses:
     """
 
     def __init__(
-        self, config: DedupConfig, tally: Tally, make: Callable[[list[Left]], None]
+        self, config: DedupConfig, tally: Tally, make: Callable[[list[LeftRequest]], None]
     ) -> None:
         self.exchange = SiteExchange()
         self._config = config
@@ -101,11 +101,11 @@ class SiteCourses:
         for page in await self.exchange.swap_pages():
             self._learn_from(page)
 
-    def take_checks(self) -> list[Left]:
+    def take_checks(self) -> list[LeftRequest]:
         """Take out spared requests, enough to check all rules."""
         return [one for course in self._sites.values() for one in course.take_checks()]
 
-    def take_left(self, url: str) -> list[Left]:
+    def take_left(self, url: str) -> list[LeftRequest]:
         """Take out the requests for a URL that were not made."""
         courses = self._sites.values()
         return [left for course in courses if (left := course.left.discard(url)) is not None]

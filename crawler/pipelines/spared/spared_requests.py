@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dedup.urls.parts import read_site
-from .left_requests import Left, Why
+from .left_requests import LeftRequest, Why
 from .novelty import NOWHERE, Found
 from .site_keys import WANTED
 
@@ -50,7 +50,7 @@ class SparedRequests:
         if (left := course.left.discard(url)) is not None:
             self._tally.count_request(left.reasons, -1)
 
-    def make(self, back: list[Left], *, checks: bool = False) -> None:
+    def make(self, back: list[LeftRequest], *, checks: bool = False) -> None:
         """Make requests that were left; `checks` if that is to see whether rules still hold."""
         engine: Any = self._crawler.engine
         for one in back:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.statscollectors import StatsCollector
 
-    from ...dedup.urls.site_rules import Change
+    from ...dedup.urls.site_rules import RuleChange
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Tally:
             counted(pages, "page"),
         )
 
-    def tell_change(self, site: str, url: str, change: Change) -> None:
+    def tell_change(self, site: str, url: str, change: RuleChange) -> None:
         """Log a rule that a page has completed or revoked, or would have revoked."""
         if change.added:
             logger.warning(

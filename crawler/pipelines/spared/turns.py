@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-Place = tuple[int, int]
+QueuePlace = tuple[int, int]
 
 _LONGEST: Final = 5.0  # seconds after which a waiting request is judged again in any case
 
@@ -26,13 +26,13 @@ class Turns:
 
     def __init__(self) -> None:
         self._arrivals = itertools.count()
-        self._waiting: dict[Place, _Waiting] = {}
+        self._waiting: dict[QueuePlace, _Waiting] = {}
 
-    def take_place(self, priority: int) -> Place:
+    def take_place(self, priority: int) -> QueuePlace:
         """The place of a request that may have to wait."""
         return priority, next(self._arrivals)
 
-    async def wait(self, place: Place, is_ready: Callable[[], bool]) -> None:
+    async def wait(self, place: QueuePlace, is_ready: Callable[[], bool]) -> None:
         """Wait until it is the turn of a place, which passes if it is not ready then."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[place] = _Waiting(turn, is_ready)
@@ -42,7 +42,7 @@ class Turns:
         finally:
             del self._waiting[place]
 
-    def begin(self, after: Place | None = None) -> None:
+    def begin(self, after: QueuePlace | None = None) -> None:
         """Let the first that is ready have its turn, of those after a place."""
         for place in sorted(self._waiting, reverse=True):
             waiting = self._waiting[place]

@@ -7,7 +7,7 @@ import pytest
 
 from crawler.dedup.errors import InputError
 from crawler.dedup.spelling.dictionary import Dictionary
-from crawler.dedup.spelling.page_words import Page
+from crawler.dedup.spelling.page_words import PageWords
 from crawler.dedup.spelling.shape import code_points
 from crawler.dedup.spelling.table import ODD, Table, hashes_of, hashes_of_cuts, whole_hashes
 
@@ -75,7 +75,7 @@ def test_words_put_together_and_cut() -> None:
 def test_a_page_finds_its_words_in_the_dictionary(text: str, words: list[str]) -> None:
     """In lower case, whatever stands between them."""
     known = Dictionary({"nation": 5.0, "conceived": 2.0, "the": 9.0})
-    page = Page(text, known)
+    page = PageWords(text, known)
     assert page.words_at() == words
     assert page.numbers.tolist() == [known.number.get(word, -1) for word in words]
     assert page.hashes.tolist() == hashes_of(words).tolist()

@@ -18,7 +18,7 @@ from benchmarks.spelling.fit import (
 )
 from crawler.dedup.spelling.choices import WEIGHTS
 from crawler.dedup.spelling.dictionary import load_dictionary
-from crawler.dedup.spelling.page_words import Page
+from crawler.dedup.spelling.page_words import PageWords
 
 CLEAN = """Early in the morning the keeper went down to the harbour to look for the boats that had
 not come back from the sea. The wind had fallen during the night and the water was quiet, but nobody
@@ -53,7 +53,7 @@ def test_known_weights_are_found_again() -> None:
 def test_what_was_meant_is_found_beside_what_was_read() -> None:
     """Word for word, and two words for those that were run together."""
     clean, noisy = (
-        Page(text, load_dictionary())
+        PageWords(text, load_dictionary())
         for text in ("we met on a great field of that war", "we rnet on agreat fleld of war")
     )
     found = find_meant(clean, noisy)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ...identity import host
 from ...ranks import CHOSEN, is_better
 from ..messages import Answer, CheckRequest, TemplateNews
-from .claims import MAX_PAGES, Batch, Place
-from .pages import Spread, View
+from .claims import MAX_PAGES, Batch, ShardKey
+from .pages import PageView, Spread
 
 # Kept pages compared with one page, and in vain in a row, as in similar_pages.lua.
 MAX_VERIFIED, MAX_IN_VAIN = 24, 12
@@ -30,11 +30,11 @@ class AskedPage(NamedTuple):
     born: bytes
     deadline: float
 
-    def is_unconfirmed(self, view: View) -> bool:
+    def is_unconfirmed(self, view: PageView) -> bool:
         """Whether a kept page was last seen before the crawl of this check began."""
         return view.last_seen < self.request.crawl
 
-    def wins(self, original: View) -> bool:
+    def wins(self, original: PageView) -> bool:
         """Whether the page ranks before a kept one, as in similar_pages.lua."""
         own = self.request
         if own.preferred or original.gone:
@@ -43,7 +43,7 @@ class AskedPage(NamedTuple):
             return False
         return original.canonical == self.url_key or is_better(own.rank, original.rank)
 
-    def displaces(self, view: View, *, is_kept: bool = False) -> bool:
+    def displaces(self, view: PageView, *, is_kept: bool = False) -> bool:
         """Whether a kept page gives way to this one, by the rule in lua/pages.lua.
 
         `is_kept` says that this page is kept so far.
@@ -69,7 +69,7 @@ class BegunCheck:
     replaces: int
     is_kept: bool
     override: str
-    places: list[Place]
+    places: list[ShardKey]
     first_anchor: int
     batch: Batch = field(default_factory=lambda: Batch([]))
     before: dict[int, set[int]] = field(default_factory=dict)
@@ -86,15 +86,15 @@ class BegunCheck:
         """Whether a person's override drops the page."""
         return self.override == "drop"
 
-    def wins(self, original: View) -> bool:
+    def wins(self, original: PageView) -> bool:
         """Whether the page replaces a kept page that it copies, as in similar_pages.lua."""
         return not self.is_to_be_dropped and self.asked.wins(original)
 
-    def leaves(self, original: View) -> bool:
+    def leaves(self, original: PageView) -> bool:
         """Whether a page that ranks behind stays kept, because a person wants it kept."""
         return original.is_wanted and not original.gone and not self.asked.request.preferred
 
-    def displaces(self, view: View) -> bool:
+    def displaces(self, view: PageView) -> bool:
         """Whether a kept page gives way to this one."""
         return not self.is_to_be_dropped and self.asked.displaces(view, is_kept=self.is_kept)
 
@@ -112,7 +112,7 @@ class BegunCheck:
         """Whether the page's places hold no other page, except perhaps the one that it replaces."""
         return not self.before and self.hits.keys() <= {self.replaces}
 
-    def crowded_places(self) -> set[Place]:
+    def crowded_places(self) -> set[ShardKey]:
         """The places that hold very many other pages."""
         others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
         others.update(self.at_anchors)
@@ -140,7 +140,7 @@ class BegunCheck:
         """The places where a page was found, by index."""
         return self.hits.get(number, set()) | self.before.get(number, set())
 
-    def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
+    def is_seen_by(self, number: int, view: PageView, spread: Spread) -> bool:
         """Whether a pending page has found this one's claims, or will find them.
 
         It will if this page missed it at a place that both claim.

@@ -17,8 +17,8 @@ from ...tasks import end_tasks, gather_all
 from ..messages import Answer
 from ..parameters import Parameters
 from .attempts import BegunCheck
-from .claims import MAX_PAGES, Batch, Place, forget_claims, make_claims, places_claimed
-from .pages import Spread, View, read_view
+from .claims import MAX_PAGES, Batch, ShardKey, forget_claims, make_claims, places_claimed
+from .pages import PageView, Spread, read_view
 from .shards import Call, Shards, Terms
 
 logger = logging.getLogger(__name__)
@@ -84,10 +84,10 @@ class SpreadCare:
         if self._shards.digest:  # else there is no index
             await self._finish_dead()
 
-    async def _finish_dead(self) -> list[tuple[int, Place]]:
+    async def _finish_dead(self) -> list[tuple[int, ShardKey]]:
         """Finish it, and return (number, place) of each claim of a page that is still pending."""
         calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
-        found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
+        found: list[tuple[int, bytes, dict[int, list[ShardKey]]]] = []
         for shard, (buried, claims) in enumerate(await self._ask_all(calls)):
             await self._drop_all_buried(shard, buried)
             found += [(shard, packed, places_claimed(shard, packed)) for packed in claims[1::2]]
@@ -131,7 +131,7 @@ class SpreadCare:
 
     async def _view_pages(
         self, numbers: Sequence[int], deadline: float | None = None, *, give_up: bool = False
-    ) -> dict[int, View]:
+    ) -> dict[int, PageView]:
         """The views of pages; `give_up` ends attempts at the pages, or to replace them."""
         calls = [
             Call(
@@ -145,7 +145,7 @@ class SpreadCare:
             for number, reply in zip(numbers, replies, strict=True)
         }
 
-    async def _drop_entries(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
+    async def _drop_entries(self, pages: Iterable[tuple[int, Sequence[ShardKey]]]) -> None:
         """Remove the entries of pages, given as numbers with places, from the tables."""
         await self._ask_all([claims.drop_call() for claims in make_claims(pages)])
 
@@ -159,7 +159,9 @@ class SpreadCare:
         )
         await self._ask_all([Call("bound", place.shard, place.key) for place in batch.crowded])
 
-    async def make_entries(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
+    async def make_entries(
+        self, pages: Sequence[tuple[int, Sequence[ShardKey]]], digest: str
+    ) -> None:
         """Make the missing entries of kept pages, given as numbers with places.
 
         `digest` is the current digest of the parameters of the index.
@@ -238,7 +240,7 @@ class SpreadCare:
         buried, _ = await self._ask_one(Call("sweep", shard, steps.to_bytes(2)))
         await self._drop_all_buried(shard, buried)
 
-    def _drop_dangling(self, begun: BegunCheck, views: Mapping[int, View]) -> None:
+    def _drop_dangling(self, begun: BegunCheck, views: Mapping[int, PageView]) -> None:
         """Remove the entries of found pages that are gone, as after a failover that lost writes."""
         for number, view in views.items():
             found = begun.found_at(number)

@@ -15,7 +15,7 @@ from ...identity import host
 from ...verdict import COPIES
 from ..messages import ANSWER_BYTES, Answer
 from .attempts import MAX_IN_VAIN, AskedPage, Attempt, BegunCheck
-from .pages import Resemblance, View, compare_page
+from .pages import PageView, Resemblance, compare_page
 from .settle import SpreadSettlement
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a pending page
@@ -73,7 +73,7 @@ class SpreadCheck(SpreadSettlement):
         attempt.lost = original
         return None
 
-    async def _is_still_copy(self, asked: AskedPage, view: View) -> bool:
+    async def _is_still_copy(self, asked: AskedPage, view: PageView) -> bool:
         """Whether a copy still resembles its original, now that the template is better known.
 
         If the original is on another host whose template is less known, the page's whole text is
@@ -140,11 +140,11 @@ class SpreadCheck(SpreadSettlement):
                 continue
             views |= await self._view_pages(blind, asked.deadline, give_up=True)
 
-    async def _view_candidates(self, begun: BegunCheck) -> dict[int, View]:
+    async def _view_candidates(self, begun: BegunCheck) -> dict[int, PageView]:
         """The views of the candidates, until MAX_IN_VAIN in a row are not similar to the page."""
         first, ranked = begun.rank_candidates()
         looked, end = 0, MAX_IN_VAIN
-        views: dict[int, View] = {}
+        views: dict[int, PageView] = {}
         while first or looked < min(end, len(ranked)):
             views |= await self._view_pages([*first, *ranked[looked:end]], begun.asked.deadline)
             first, looked = [], end
@@ -153,7 +153,9 @@ class SpreadCheck(SpreadSettlement):
             end = last + MAX_IN_VAIN
         return views
 
-    def _find_similar(self, begun: BegunCheck, views: Mapping[int, View]) -> dict[int, Resemblance]:
+    def _find_similar(
+        self, begun: BegunCheck, views: Mapping[int, PageView]
+    ) -> dict[int, Resemblance]:
         """The viewed pages that are so similar to this one that only one of them can be kept."""
         request = begun.asked.request
         own = b"k", request.url  # an earlier record, if the entry of its URL was lost or left out
@@ -171,10 +173,12 @@ class SpreadCheck(SpreadSettlement):
         }
         return {number: one for number, one in found.items() if one is not None}
 
-    def _compare_page(self, page: Fingerprint, view: View, threshold: float) -> Resemblance | None:
+    def _compare_page(
+        self, page: Fingerprint, view: PageView, threshold: float
+    ) -> Resemblance | None:
         return compare_page(page, view, threshold, self._rule, 8 * self._terms.odd_bytes)
 
-    def _age_of(self, number: int, view: View) -> tuple[bytes, int]:
+    def _age_of(self, number: int, view: PageView) -> tuple[bytes, int]:
         """The age of a pending page's attempt, or of the attempt to replace a kept page."""
         if view.other:
             number = self.global_number(number % self._count, view.other)

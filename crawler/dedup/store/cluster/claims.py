@@ -16,7 +16,7 @@ _CLAIMS_PER_PAGE = 12  # claims that take a server as long as a page
 _CLAIM = struct.Struct(">IH")  # as in lua/cluster/claim.lua
 
 
-class Place(NamedTuple):
+class ShardKey(NamedTuple):
     """Where a page can be found: a shard, a letter for the table and the table key."""
 
     shard: int
@@ -49,7 +49,7 @@ class Claims(NamedTuple):
             yield *self.owners[int(which)], _split_numbers(kept), _split_numbers(others)
 
 
-def make_claims(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
+def make_claims(pages: Iterable[tuple[int, Sequence[ShardKey]]]) -> list[Claims]:
     """The claims of pages, given as numbers with places."""
     found: list[Claims] = []
     last: dict[int, Claims] = {}
@@ -68,15 +68,15 @@ def make_claims(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
     return found
 
 
-def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
+def places_claimed(shard: int, packed: bytes) -> dict[int, list[ShardKey]]:
     """The places in packed claims, by the numbers of the pages."""
-    found: dict[int, list[Place]] = {}
+    found: dict[int, list[ShardKey]] = {}
     at = 0
     while at < len(packed):
         number, count = _CLAIM.unpack_from(packed, at)
         at += _CLAIM.size
         end = at + count * _KEY
-        found[number] = [Place(shard, packed[n : n + _KEY]) for n in range(at, end, _KEY)]
+        found[number] = [ShardKey(shard, packed[n : n + _KEY]) for n in range(at, end, _KEY)]
         at = end
     return found
 
@@ -103,7 +103,7 @@ class Batch:
     undecided: int = 0
     copies: set[int] = field(default_factory=set)
     ended: set[int] = field(default_factory=set)
-    crowded: set[Place] = field(default_factory=set)
+    crowded: set[ShardKey] = field(default_factory=set)
 
 
 def _split_numbers(text: bytes) -> list[int]:

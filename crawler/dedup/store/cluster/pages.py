@@ -14,7 +14,7 @@ from ...fingerprint import Fingerprint
 from ...sketches.lsh import TABLE_KEY_MASK
 from ...sketches.odd import OddSketch
 from ..messages import ANSWER_BYTES
-from .claims import Place
+from .claims import ShardKey
 
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/cluster/find.lua
 _VIEW = struct.Struct(">cI8sI12sBH4sBI4sBHH")  # as in lua/cluster/look.lua
@@ -32,7 +32,7 @@ class Spread:
         """The shard of a URL and of its page's record."""
         return xxhash.xxh3_64_intdigest(url.encode()) % self.shards
 
-    def find_places(self, exact: bytes, words: int, bands: bytes) -> list[Place]:
+    def find_places(self, exact: bytes, words: int, bands: bytes) -> list[ShardKey]:
         """The places of a page's exact hash, the first, and of its band keys.
 
         A page without words has none.
@@ -40,21 +40,21 @@ class Spread:
         if not words:
             return []
         number = int.from_bytes(exact[:4]) & TABLE_KEY_MASK
-        found = [Place(int.from_bytes(exact[4:8]) % self.shards, b"e" + number.to_bytes(4))]
+        found = [ShardKey(int.from_bytes(exact[4:8]) % self.shards, b"e" + number.to_bytes(4))]
         for band in range(len(bands) // 4):
             # A shard has one table for all bands, so the band's number is part of the key.
             key, seed = bands[band * 4 : band * 4 + 4], 0 if self.one_table else band
             mixed = xxhash.xxh3_64_intdigest(key, seed=seed)
             number = mixed & TABLE_KEY_MASK
-            found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
+            found.append(ShardKey((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
         return list(dict.fromkeys(found))  # two keys may happen to have one place
 
-    def find_anchor_places(self, keys: Iterable[bytes]) -> list[Place]:
+    def find_anchor_places(self, keys: Iterable[bytes]) -> list[ShardKey]:
         """The places of anchors with these table keys."""
-        return [Place(xxhash.xxh3_64_intdigest(key) % self.shards, b"a" + key) for key in keys]
+        return [ShardKey(xxhash.xxh3_64_intdigest(key) % self.shards, b"a" + key) for key in keys]
 
 
-class View(NamedTuple):
+class PageView(NamedTuple):
     """A page as seen by pages that may be its copies; see lua/cluster/look.lua.
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
@@ -78,10 +78,10 @@ class View(NamedTuple):
     shown_url: str = ""
 
 
-def read_view(reply: bytes, odd_bytes: int) -> View:
+def read_view(reply: bytes, odd_bytes: int) -> PageView:
     """Read a shard's reply about a page."""
     if reply[:1] in (b"g", b"c"):
-        return View(reply[:1], shown_url=reply[1:].decode("utf-8", "replace"))
+        return PageView(reply[:1], shown_url=reply[1:].decode("utf-8", "replace"))
     (
         state,
         other,
@@ -111,10 +111,12 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
     page = Fingerprint(exact, words, bands, sketches, own)
     gone, is_wanted = bool(flags & 1), flags >= 2
-    return View(state, other, born, page, rank, canonical, gone, url, last_seen, is_wanted, shown)
+    return PageView(
+        state, other, born, page, rank, canonical, gone, url, last_seen, is_wanted, shown
+    )
 
 
-class Found(NamedTuple):
+class UrlRecord(NamedTuple):
     """The record of a URL; see lua/cluster/find.lua. ``answer`` is packed, without a URL."""
 
     answer: bytes
@@ -127,13 +129,13 @@ class Found(NamedTuple):
     exact: bytes
 
 
-def read_found(reply: bytes) -> Found | None:
+def read_found(reply: bytes) -> UrlRecord | None:
     """Read a shard's reply about a URL; None if it was never seen."""
     if not reply:
         return None
     end = _FOUND.size + ANSWER_BYTES
     shown = reply[end:].decode("utf-8", "replace")
-    return Found(reply[_FOUND.size : end], shown, *_FOUND.unpack_from(reply))
+    return UrlRecord(reply[_FOUND.size : end], shown, *_FOUND.unpack_from(reply))
 
 
 class Resemblance(NamedTuple):
@@ -145,7 +147,7 @@ class Resemblance(NamedTuple):
 
 
 def compare_page(
-    page: Fingerprint, view: View, threshold: float, rule: Rule, bits: int
+    page: Fingerprint, view: PageView, threshold: float, rule: Rule, bits: int
 ) -> Resemblance | None:
     """The resemblance of `page` to a viewed page, by the rules of lua/check.lua.
 

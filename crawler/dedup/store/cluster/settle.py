@@ -14,7 +14,7 @@ from ...verdict import COPIES
 from ..messages import ANSWER_BYTES, Answer, unpack_answer
 from .attempts import Attempt, BegunCheck
 from .begin import SpreadBeginning
-from .pages import Resemblance, View
+from .pages import PageView, Resemblance
 from .shards import Call
 
 _DECISION = struct.Struct(">I4s4s12scIHBHHBI")  # as in lua/cluster/settle.lua
@@ -50,7 +50,7 @@ class SpreadSettlement(SpreadBeginning):
     async def _settle_attempt(
         self,
         begun: BegunCheck,
-        copy_of: tuple[int, Resemblance, View] | None = None,
+        copy_of: tuple[int, Resemblance, PageView] | None = None,
         *,
         deposed: int = 0,
     ) -> Answer | None:
@@ -107,7 +107,7 @@ class SpreadSettlement(SpreadBeginning):
         return answer
 
     async def _take_places(
-        self, begun: BegunCheck, won: Mapping[int, Resemblance], views: Mapping[int, View]
+        self, begun: BegunCheck, won: Mapping[int, Resemblance], views: Mapping[int, PageView]
     ) -> Answer | None:
         """Settle an attempt as kept, then make the kept pages that it `won` against its copies.
 
@@ -128,7 +128,7 @@ class SpreadSettlement(SpreadBeginning):
         return answer._replace(replaces=views[first].shown_url or None)
 
     async def _contest_pages(
-        self, begun: BegunCheck, numbers: Sequence[int], views: Mapping[int, View]
+        self, begun: BegunCheck, numbers: Sequence[int], views: Mapping[int, PageView]
     ) -> list[int]:
         """Have kept pages decided anew when they come again; return those that came meanwhile.
 
@@ -148,7 +148,7 @@ class SpreadSettlement(SpreadBeginning):
         return [number for number, reply in zip(numbers, replies, strict=True) if not reply]
 
     async def _depose_page(
-        self, number: int, resemblance: Resemblance, view: View, winner: int, deadline: float
+        self, number: int, resemblance: Resemblance, view: PageView, winner: int, deadline: float
     ) -> None:
         """Make a kept page a copy of the `winner`."""
         standing, _, (odd_bits, level, sampled, other_sampled) = resemblance

@@ -38,9 +38,9 @@ from ..records import Candidates, PageRecord
 from ..scripts import load_script
 from ..server.faults import explain_faults
 from .attempts import AskedPage, Attempt
-from .claims import Place
+from .claims import ShardKey
 from .overlap import SpreadOverlap
-from .pages import Spread, View, read_found
+from .pages import PageView, Spread, read_found
 from .shards import Call, Shards, Terms
 from .slot import head_keys, try_again
 
@@ -286,7 +286,7 @@ class SpreadIndex(SpreadOverlap, Store):
         return await super().read_counters()
 
 
-def _read_original(page: int, view: View | None, start: int) -> Original:
+def _read_original(page: int, view: PageView | None, start: int) -> Original:
     """The state of the original of a URL; 0 for an unknown URL, -1 for a kept one."""
     if view is None:
         return Original("confirmed" if page else "lost")
@@ -297,6 +297,6 @@ def _read_original(page: int, view: View | None, start: int) -> Original:
     return Original("confirmed")
 
 
-def _make_entry(place: Place, number: int) -> Entry:
+def _make_entry(place: ShardKey, number: int) -> Entry:
     name = _TABLES[place.key[:1]]
     return Entry(place.shard, name, name, place.key[1:], number)
