@@ -93,7 +93,7 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     text = plain & ~found & (count_words(flat.words, sizes) >= SENTENCE)
     if text.any():
         headings = extras.find_headings(codes)
-        found |= extras.find_comments(flat, title, text, sizes, headings)
+        found |= extras.find_comments(flat, title, text, sizes, codes)
         found |= extras.find_link_rows(flat, text, sizes)
         found |= extras.find_related_links(flat, text, sizes)
         found |= extras.find_banner(flat, title, text, headings)

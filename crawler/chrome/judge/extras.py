@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ _COMMENTS: Final = 1 << KINDS.index("comments")
 _RELATED: Final = 1 << KINDS.index("related")
 _SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)", re.DOTALL)
 _LONGEST_SIGNATURE: Final = 160  # characters
+_LONGEST_COMMENT: Final = 3  # sentences above the first signature, if it stands below
 _SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
 _BETWEEN: Final = 3  # characters from one link of a row to the next
 # As generators of manuals head what a class has from another one, which a single name follows.
@@ -42,27 +44,37 @@ _IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("
 
 
 def find_comments(
-    flat: Flat, title: str, text: NDArray[np.bool_], sizes: Wide, headings: list[int]
+    flat: Flat, title: str, text: NDArray[np.bool_], sizes: Wide, codes: Ints
 ) -> NDArray[np.bool_]:
     """Return which blocks are comments: below such a heading, signed with day and time.
 
-    `text` are the sentences that may be the page's; some must be above the heading.
+    `text` are the sentences that may be the page's; some must be above the heading. A manual has a
+    chapter "Discussion", too, and below all chapters the time of its last change.
     """
     found = np.zeros(len(text), bool)
+    headings = find_headings(codes)
     first = int(np.argmax(text))
-    for heading in headings:
-        if heading < first or not _heads_comments(flat, title, headings, heading):
-            continue
-        signed = [
-            number
-            for number in range(heading + 1, min(len(text), LIMIT))
-            if sizes[number] <= _LONGEST_SIGNATURE and _SIGNED.match(flat.texts[number])
-        ]
-        if signed:
+    heads = [at for at in headings if at >= first and _heads_comments(flat, title, headings, at)]
+    signed = [
+        number
+        for number in range(heads[0] + 1 if heads else LIMIT, min(len(text), LIMIT))
+        if sizes[number] <= _LONGEST_SIGNATURE and _SIGNED.match(flat.texts[number])
+    ]
+    for heading in heads:
+        after = signed[bisect_right(signed, heading) :]
+        if after and _signs_comment(text, codes, heading, after[0]):
             holds = (flat.firsts <= heading) & (flat.ends > signed[-1])
             found[heading : int(flat.ends[holds].min(initial=len(text)))] = True
-        break
+            break
     return found
+
+
+def _signs_comment(text: NDArray[np.bool_], codes: Ints, heading: int, signature: int) -> bool:
+    """Whether the first signature below a heading is so near that it may sign a comment."""
+    ranks = _RANKS[codes[heading:signature]]
+    between = text[heading:signature]
+    last = int(np.flatnonzero(ranks >= ranks[0])[-1])  # heading that is no lower, or itself
+    return int(between[1:].sum()) <= _LONGEST_COMMENT and not between[1:last].any()
 
 
 def _heads_comments(flat: Flat, title: str, headings: list[int], heading: int) -> bool:

@@ -84,6 +84,22 @@ def test_a_page_about_consent_is_text() -> None:
     assert "unique identifiers" in text_of(f"<div role=dialog>{ASKED}</div>")
 
 
+def test_a_chapter_called_discussion_is_text() -> None:
+    """The time of a page's last change signs no comments."""
+    end = "<div id=footer>Last updated 2024-05-31 00:35:55 UTC</div>"
+    said = "".join(f"<p>The tide of day {day} is later, as the moon was.</p>" for day in "abcd")
+    for chapters in (
+        f"<h2>Discussion</h2>{said}",
+        "<h2>Discussion</h2><p>The tide is later each day, as the moon is.</p><h2>Files</h2>",
+    ):
+        found = text_of(f"{MENU}<h1>Tides</h1><p>{OWN}</p>{chapters}{end}")
+        assert "The tide" in found
+        remark = f"<h3>Comments</h3><b>Ann</b><i>May 3, 2024 at 10:20</i><p>{REMARK} 1.</p>"
+        found = text_of(f"{MENU}<h1>Tides</h1><p>{OWN}</p>{chapters}{remark}")
+        assert "The tide" in found
+        assert "deserves" not in found
+
+
 def test_comments_in_definition_lists_go() -> None:
     """As the themes of old blogs have them: below a post, far longer than it."""
     remarks = "".join(
