@@ -46,6 +46,8 @@ _ASKS: Final = frozenset(_PARTNERS) | {  # "we use cookies", "we value your priv
     for phrase, kinds in PHRASES.items()
     if kinds >> KINDS.index("consent") & 1 and phrase.count(" ") > (_COOKIE not in phrase)
 }
+_SOON: Final = 5  # blocks of a notice, until it says what it wants
+_NAMES: Final = [TAG_CODES[tag] for tag in ("h1", "h2", "h3", "dt")]
 _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 
@@ -74,6 +76,9 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
             continue
         if (heading & inside).any() and not (heading & ~inside).any():
             continue
+        if mark == "asked":
+            found |= _find_named_notices(flat, inside)
+            continue
         # Shops put whole parts of a product's page into dialogs.
         numbers = np.flatnonzero(inside).tolist()
         if mark != "modal" or _is_short(flat, inside, others) or _asks_about_cookies(flat, numbers):
@@ -98,6 +103,22 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         found |= extras.find_related_links(flat, text, sizes)
         found |= extras.find_banner(flat, title, text, headings)
         found |= extras.find_inherited(flat, text, codes)
+    return found
+
+
+def _find_named_notices(flat: Flat, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which blocks are in a part named after cookies or consent that asks for them.
+
+    Manuals name chapters and definitions so, and some put a page's path into the class of its text.
+    These have headings or terms, which a notice seldom has that does not ask at once.
+    """
+    found = np.zeros(len(inside), bool)
+    holders = extras.find_outermost(flat, "asked")[flat.around]
+    numbers = np.flatnonzero(inside)
+    for part in np.split(numbers, np.flatnonzero(np.diff(holders[numbers])) + 1):
+        is_headed = np.isin(flat.codes[flat.around[part]], _NAMES).any()
+        is_shut = flat.signs[holders[part[0]]] & (BIT["hidden"] | BIT["modal"]) > 0
+        found[part] = is_shut or not is_headed or any(_asks(flat.texts[at]) for at in part[:_SOON])
     return found
 
 

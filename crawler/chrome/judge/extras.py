@@ -13,7 +13,6 @@ from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from ..page.signs import BIT
 from .phrases import KINDS, PHRASES, READ, first_words, phrase_kinds
 
-_ARTICLE: Final = BIT["article"]
 _HEADER: Final = BIT["c_header"] | BIT["header"]
 _COMMENTS: Final = 1 << KINDS.index("comments")
 _RELATED: Final = 1 << KINDS.index("related")
@@ -130,7 +129,7 @@ def find_other_articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_
     if not named[0] or any(named[1:]):
         return found
     around = flat.around[:LIMIT]
-    holders = _find_outermost(flat)[around]
+    holders = find_outermost(flat, "article")[around]
     own = holders[tops[0]]
     for at in tops[1:]:
         if own and holders[at] and holders[at] != own:
@@ -138,13 +137,13 @@ def find_other_articles(flat: Flat, title: str, codes: Ints) -> NDArray[np.bool_
     return found
 
 
-def _find_outermost(flat: Flat) -> NDArray[np.int64]:
-    """Return for each element the outermost article around it, 0 where there is none."""
+def find_outermost(flat: Flat, sign: str) -> NDArray[np.int64]:
+    """Return for each element the outermost one around it with a sign, 0 where there is none."""
     found = np.zeros(len(flat.signs), np.int64)
-    is_article = (flat.signs & _ARTICLE) > 0
-    for number in np.flatnonzero(is_article).tolist():  # in the order of the document
+    has_sign = (flat.signs & BIT[sign]) > 0
+    for number in np.flatnonzero(has_sign).tolist():  # in the order of the document
         outer = int(flat.outer[number])
-        found[number] = found[outer] if is_article[outer] else number
+        found[number] = found[outer] if has_sign[outer] else number
     return found
 
 

@@ -84,6 +84,23 @@ def test_a_page_about_consent_is_text() -> None:
     assert "unique identifiers" in text_of(f"<div role=dialog>{ASKED}</div>")
 
 
+@pytest.mark.parametrize("page", ["<main>{}</main>", "{}"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<section id=cookie-objects><h2>Objects</h2><p>{}</p></section>",
+        "<dl><dt id=http.cookies.Cookie>{}</dt><dd>The class of all.</dd></dl>",
+        "<div class=_functions_cookies><h2>Reference</h2><p>{}</p></div>",
+    ],
+)
+def test_a_chapter_about_cookies_is_text(part: str, page: str) -> None:
+    """A manual names chapters and terms after them, or its page by the class of the text."""
+    said = "class Cookie: the server reads the cookies that a browser sends with each request"
+    text = f"<div><h1>The server</h1><p>{OWN}</p></div>{part.format(said)}"
+    assert said in text_of(MENU + page.format(text))
+    assert said in text_of(MENU + f"<div>Appearance</div><main>{part.format(said)}</main>")
+
+
 def test_a_chapter_called_discussion_is_text() -> None:
     """The time of a page's last change signs no comments."""
     end = "<div id=footer>Last updated 2024-05-31 00:35:55 UTC</div>"
