@@ -47,6 +47,7 @@ _ASKS: Final = frozenset(_PARTNERS) | {  # "we use cookies", "we value your priv
     if kinds >> KINDS.index("consent") & 1 and phrase.count(" ") > (_COOKIE not in phrase)
 }
 _SOON: Final = 5  # blocks of a notice, until it says what it wants
+_MOST_NOTICES: Final = 64  # parts with headings in which that is looked for
 _NAMES: Final = [TAG_CODES[tag] for tag in ("h1", "h2", "h3", "dt")]
 _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
@@ -114,11 +115,14 @@ def _find_named_notices(flat: Flat, inside: NDArray[np.bool_]) -> NDArray[np.boo
     """
     found = np.zeros(len(inside), bool)
     holders = extras.find_outermost(flat, "asked")[flat.around]
+    is_named, looked_at = np.isin(flat.codes[flat.around], _NAMES), 0
     numbers = np.flatnonzero(inside)
     for part in np.split(numbers, np.flatnonzero(np.diff(holders[numbers])) + 1):
-        is_headed = np.isin(flat.codes[flat.around[part]], _NAMES).any()
         is_shut = flat.signs[holders[part[0]]] & (BIT["hidden"] | BIT["modal"]) > 0
-        found[part] = is_shut or not is_headed or any(_asks(flat.texts[at]) for at in part[:_SOON])
+        found[part] = is_shut or not is_named[part].any()
+        if not found[part[0]] and looked_at < _MOST_NOTICES:
+            looked_at += 1
+            found[part] = any(_asks(flat.texts[at]) for at in part[:_SOON])
     return found
 
 
