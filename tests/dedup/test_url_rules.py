@@ -552,6 +552,20 @@ def test_a_hash_that_several_pages_have_is_no_session_id(link: str, pages: int) 
     assert bool(rules.find_rules(unseen)) == (pages < 3)
 
 
+def test_forgetting_urls_forgets_session_ids_and_no_names() -> None:
+    """Thousands of ids take a megabyte; what is open must not become a rule by it."""
+    rules, name, session = SiteRules(), "3f2a91c07b000001", "3f2a91c07b000002"
+    for page in range(1, 4):
+        rules.note_found(parts(f"/a?rev={name}"), page)
+    rules.note_found(parts(f"/a?rev={session}"), 1)
+    rules.note_found(parts(f"/a?rev={session}"), 2)
+    rules.forget_urls()
+    rules.note_found(parts(f"/a?rev={session}"), 3)
+    is_session = rules._sessions.is_session
+    assert not is_session(name)
+    assert is_session(session)
+
+
 def shop(
     differs: Callable[[str, str], bool], *, by_name: bool = False, again: bool = False
 ) -> Site:

@@ -11,6 +11,7 @@ from .parts import UrlParts, is_session_like
 
 _SEVERAL: Final = 3  # pages with a value that is then a name; a page may link to itself
 _MOST: Final = 1 << 12  # values
+_NAME: Final = (0,) * _SEVERAL  # in place of a name's pages, which take more memory
 
 
 class SessionValues:
@@ -31,7 +32,12 @@ class SessionValues:
                 pages = self._found_on.get(key, ())
                 if len(pages) < _SEVERAL and found_on not in pages:
                     pages += (found_on,)
-                self._found_on[key] = pages
+                self._found_on[key] = pages if len(pages) < _SEVERAL else _NAME
+
+    def forget(self) -> None:
+        """Forget values but for names: without these, what is open would become rules."""
+        for key in [key for key, pages in self._found_on.items() if pages != _NAME]:
+            del self._found_on[key]
 
     def is_session(self, value: str) -> bool:
         """Whether a value looks like a session id, and is on few pages."""

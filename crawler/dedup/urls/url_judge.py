@@ -50,6 +50,7 @@ class UrlJudge:
         """Forget all URLs. Rules stay, but spare less until URLs are known again."""
         self._urls = KnownUrls(self._loose_key, self._strict_key)
         self._volatile = VolatileParts()
+        self._sessions.forget()
 
     @property
     def size(self) -> int:
