@@ -552,6 +552,18 @@ def test_a_hash_that_several_pages_have_is_no_session_id(link: str, pages: int) 
     assert bool(rules.find_rules(unseen)) == (pages < 3)
 
 
+def test_a_hash_is_no_session_id_for_a_rule_that_a_person_took_back() -> None:
+    """What was seen while it held is judged like any other evidence."""
+    rules, values = SiteRules(), [f"3f2a91c07b{n:06x}" for n in range(3)]
+    rules.take_rules({"?rev": {"state": "added"}})
+    for value, found_on in itertools.product(values, range(3)):
+        rules.note_found(parts(f"/commit?id={value}"), found_on + 1)
+    for page, value in itertools.product("ab", values):
+        rules.note_page(parts(f"/{page}?rev={value}"), ord(page), is_new=value == values[0])
+    rules.take_rules({})
+    assert not rules.rules
+
+
 def test_forgetting_urls_forgets_session_ids_and_no_names() -> None:
     """Thousands of ids take a megabyte; what is open must not become a rule by it."""
     rules, name, session = SiteRules(), "3f2a91c07b000001", "3f2a91c07b000002"

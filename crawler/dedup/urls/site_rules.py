@@ -157,8 +157,8 @@ class SiteRules(UrlJudge):
             evidence = self._open[name] = self._make_evidence()
         evidence.note_content(content, kind, *values, alone=alone)
 
-    def _make_evidence(self) -> RuleEvidence:
-        return RuleEvidence(is_session=self._sessions.is_session)
+    def _make_evidence(self, *, added: bool = False) -> RuleEvidence:
+        return RuleEvidence(added=added, is_session=self._sessions.is_session)
 
     def _contradict(self, parts: UrlParts, other: UrlParts, changes: list[RuleChange]) -> None:
         """Note that at least one of the features in which two URLs differ matters."""
@@ -309,7 +309,7 @@ class SiteRules(UrlJudge):
             elif state == "added" and not (name in self.rules and self.rules[name].added):
                 self._mattering.discard(name)
                 self.forbidden.discard(name)
-                self.rules[name] = RuleEvidence(added=True)
+                self.rules[name] = self._make_evidence(added=True)
                 self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
                 evidence = self._open.setdefault(name, self._make_evidence())
