@@ -115,6 +115,23 @@ async def test_a_calendar_without_end_starves_no_other() -> None:
     assert fetched["/other"] > 10
 
 
+@pytest.mark.parametrize("trap", ["/day-{0}", "/cal/{0}/{0}"])
+async def test_a_series_without_end_starves_no_script(trap: str) -> None:
+    """Although each of its pages has a name or folder of its own."""
+
+    def show(path: str) -> tuple[int, list[str]]:
+        _, _, item = path.partition("?id=")
+        if not item and path:
+            day = int(path.rpartition("/")[2].strip("day-"))
+            return hash(path), [trap.format(day + step) for step in (1, 7, 30)]
+        links = [f"/item?id={(int(item or 0) * 3 + step) % 150}" for step in (1, 2, 3)]
+        return hash(path), [*links, trap.format(1)]
+
+    order = Order(show, random.Random(0))
+    await order.run(most=200)
+    assert len({url for url in order.fetched if "/item" in url}) > 50
+
+
 @pytest.mark.parametrize(("first", "at_once"), [("a", 4), ("b", 2)])
 def test_more_is_tried_at_once_if_what_came_was_new_beside_a_rival(
     first: str, at_once: int

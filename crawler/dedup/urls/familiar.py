@@ -17,9 +17,9 @@ _STEPS: Final = 16  # a queue on disk has a file for each priority
 class FamiliarValues:
     """Counts the values of features that links have, within 32 KB a site.
 
-    Of URLs whose skeleton was found before, those with rare values come first. Otherwise links that
-    are on each page would be fetched again and again, until a limit ends the crawl, and others
-    never.
+    Of URLs whose name was found before, those of rare kinds with rare values come first. Otherwise
+    links that are on each page would be fetched again and again, until a limit ends the crawl, and
+    others never.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class FamiliarValues:
     def note_found(self, parts: UrlParts) -> int:
         """Note a URL that was found; returns how familiar its values were, from 0 to 15."""
         counts, bits, kind = self._counts, 0, "/".join(parts.kind)
-        for name, value in (("", parts.skeleton), *parts.features):
+        for name, value in (("", ""), *parts.features):
             if name == PREFIX:  # nested links have new folders each time
                 continue
             text = f"{kind} {name}={value}"

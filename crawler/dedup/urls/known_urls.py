@@ -25,9 +25,10 @@ def hash_key(key: Key) -> int:
 
 
 class Firsts(NamedTuple):
-    """Whether a URL that was found is the first with its skeleton, of its page, and at all.
+    """Whether a URL that was found is the first of its name, of its page, and at all.
 
-    It is the first of its page if no earlier URL may have its content.
+    Names that differ from the first digit on are one: a series without end has new ones. It is the
+    first of its page if no earlier URL may have its content.
     """
 
     of_name: bool
@@ -67,7 +68,7 @@ class KnownUrls:
         """Note a URL that was found; returns in what it is the first."""
         shelf, key = self._shelf_of(parts.kind.stem), self._loose_key(parts)
         first = Firsts(
-            of_name=parts.skeleton not in shelf.names,
+            of_name=parts.kind.stem not in shelf.names,
             of_page=key not in shelf.found,
             of_url=parts not in shelf.urls,
         )
@@ -75,7 +76,7 @@ class KnownUrls:
             self.size += 1
             shelf.urls[parts] = False
             shelf.found.add(key)
-            shelf.names.add(parts.skeleton)
+            shelf.names.add(parts.kind.stem)
         return first
 
     def note_request(self, parts: UrlParts) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LATER: Final = -1000  # added to the priority of a URL with a skeleton that was found before
+_LATER: Final = -1000  # added to the priority of a URL whose name, up to a number, was found before
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
 
