@@ -27,6 +27,7 @@ from tests.pipelines.crawls import Feed, Kept, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
 HOST = "Contents " + prose(9999)
+IN_ORDER = {"DEDUP_LEARN_URLS": False}  # pages come in the order of their links
 
 
 @pytest.fixture
@@ -212,7 +213,8 @@ async def crawl_preferred(
     for path, text in texts.items():
         web.page(path, text=text)
     feed = Feed()
-    stats = await run(feed, DEDUP_PREFER="shortest-url", DEDUP_TEMPLATES=True, DEDUP_SEED=1)
+    settings = {"DEDUP_TEMPLATES": True, "DEDUP_SEED": 1, **IN_ORDER}
+    stats = await run(feed, DEDUP_PREFER="shortest-url", **settings)
     assert feed.texts.keys() >= {"/", *others}
     return feed, stats
 
@@ -543,7 +545,7 @@ async def test_only_so_many_are_remembered(
         web.page(path, text=prose(1))
     web.page("/old", text=prose(2))
     with caplog.at_level(logging.INFO):
-        stats = await run(DEDUP_ASK_AGAIN=most)
+        stats = await run(DEDUP_ASK_AGAIN=most, **IN_ORDER)
     assert stats.get("dedup/asked_again", 0) == most
     assert stats.get("dedup/not_remembered", 0) == 2 * most
     assert ("DEDUP_ASK_AGAIN=1" in caplog.text) == bool(most)
@@ -937,6 +939,7 @@ async def test_and_by_the_crawl_that_goes_on(web: Web, run: Any, tmp_path: Path)
     job = {
         "JOBDIR": tmp_path / "job",
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+        **IN_ORDER,
     }
     feed, kept = Feed(), serve_notes(web)
     stats = await run(feed, CLOSESPIDER_PAGECOUNT=16, DEDUP_TEMPLATES=True, **job)
