@@ -617,7 +617,8 @@ async def test_nor_to_a_new_note_on_all_pages(
     replaced = 0
     for note in ("", prose(1, 250), prose(2, 250)):
         for n, path in enumerate(paths):
-            date = f'<meta property="article:published_time" content="{2000 + n * 7 % 24}-01-01">'
+            year = 2000 + (n * 7 - 1) % 24  # of the first page the latest
+            date = f'<meta property="article:published_time" content="{year}-01-01">'
             above = f"{note}</p><h1>{heading or prose(n, 2)}</h1>"
             web.page(path, head=date, text=f"{above}<p>{prose(100 + n, 12)}")
         stats = await crawl(web, feed, **settings)

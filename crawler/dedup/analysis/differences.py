@@ -109,8 +109,8 @@ def word_changes(
     Source: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986.
 
     >>> word_changes("in a hole there lived a hobbit".split(), "in a hole was a hobbit".split())
-    [Change(before=('in', 'a', 'hole'), removed=('there', 'lived'), added=('was',),
-            after=('a', 'hobbit'))]
+    [WordChange(before=('in', 'a', 'hole'), removed=('there', 'lived'), added=('was',),
+                after=('a', 'hobbit'))]
     >>> word_changes(["in", "a"], ["in", "a", "hole"], whole=(False, True))
     []
     """
