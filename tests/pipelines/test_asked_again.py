@@ -935,7 +935,10 @@ async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
 
 
 async def test_and_by_the_crawl_that_goes_on(web: Web, run: Any, tmp_path: Path) -> None:
-    """What a paused crawl has dropped for a note is remembered in its JOBDIR."""
+    """What a paused crawl has dropped for a note is remembered in its JOBDIR.
+
+    The note is not: pages that come after the pause have to show it.
+    """
     job = {
         "JOBDIR": tmp_path / "job",
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
