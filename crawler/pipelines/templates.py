@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, WeakMethod
 
 from ..chrome import SharedTemplate, SiteTemplates
 from ..dedup.identity import host
 from ..project import project_config
+from .crawl.paused_file import PausedFile
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Ask = Callable[[str, SharedTemplate], Awaitable[None]]
 """Fetches what other workers know about the template of a URL's site."""
 
+_PAUSED: Final = "dedup-templates.pickle"  # what a paused crawl knew of its sites' templates
 _templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
 # Weak references: the method may hold the crawler, which would then never be collected.
 _asks: WeakKeyDictionary[Crawler, WeakMethod[Ask]] = WeakKeyDictionary()
@@ -35,7 +37,8 @@ async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
     """
     if crawler not in _templates:
         on = project_config(crawler.settings).templates
-        _templates[crawler] = SiteTemplates() if on else None
+        paused = PausedFile(crawler.settings, _PAUSED).take() if on else None
+        _templates[crawler] = (paused or SiteTemplates()) if on else None
     templates = _templates[crawler]
     if templates is None:
         return None
@@ -48,3 +51,9 @@ async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
                 template.asked = True
         _asking.pop(template, None)
     return template
+
+
+def save_templates(crawler: Crawler) -> None:
+    """Leave what is known of templates to the process that continues this crawl."""
+    if templates := _templates.get(crawler):
+        PausedFile(crawler.settings, _PAUSED).save(templates)

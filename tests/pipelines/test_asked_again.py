@@ -934,15 +934,15 @@ async def test_copies_by_a_note_that_is_learnt_later_are_put_right(
     assert len(web.seen) == 21 + copies + stats["dedup/asked_again"]
 
 
-async def test_and_by_the_crawl_that_goes_on(web: Web, run: Any, tmp_path: Path) -> None:
-    """What a paused crawl has dropped for a note is remembered in its JOBDIR.
-
-    The note is not: pages that come after the pause have to show it.
-    """
+@pytest.mark.parametrize("settings", [{}, IN_ORDER])
+async def test_and_by_the_crawl_that_goes_on(
+    web: Web, run: Any, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    """What a paused crawl has dropped for a note is remembered in its JOBDIR, as is the note."""
     job = {
         "JOBDIR": tmp_path / "job",
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
-        **IN_ORDER,
+        **settings,
     }
     feed, kept = Feed(), serve_notes(web)
     stats = await run(feed, CLOSESPIDER_PAGECOUNT=16, DEDUP_TEMPLATES=True, **job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 import scrapy
@@ -12,7 +13,8 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import SharedTemplate
 from crawler.pipelines import DuplicatePipeline
-from crawler.pipelines.templates import ask_of_templates, site_template
+from crawler.pipelines.crawl import paused_file
+from crawler.pipelines.templates import ask_of_templates, save_templates, site_template
 
 
 class Others:
@@ -57,3 +59,24 @@ async def test_a_crawl_that_is_over_is_forgotten() -> None:
     del crawler, pipeline
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+async def test_a_paused_crawl_leaves_its_templates(
+    tmp_path: Path,
+    is_other: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """They are taken once, and only by the version that has left them."""
+    settings, url = {"JOBDIR": str(tmp_path)}, "https://a.example/"
+    before, after, later = (get_crawler(settings_dict=settings) for _ in range(3))
+    template = await site_template(before, url)
+    assert template is not None
+    template.take(0, bytes([0, 0, 0, 7]))
+    save_templates(before)
+    if is_other:
+        monkeypatch.setattr(paused_file, "__version__", "another")
+    found = [await site_template(crawler, url) for crawler in (after, later)]
+    assert [set(one.known) for one in found if one] == [set() if is_other else {7}, set()]
+    assert ("has written it" in caplog.text) == is_other

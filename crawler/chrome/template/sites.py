@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..main_text import MainText
 
 MAX_SITES: Final = 1000
+_MAX_SAVED: Final = 100  # sites, in a file
 _OFFERED: Final = 64  # pairs that go with one page
 _LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
 _PAIR_BYTES: Final = 4
@@ -147,6 +148,15 @@ class SiteTemplates:
 
     def __init__(self) -> None:
         self._sites: Latest[str, SharedTemplate] = Latest(MAX_SITES)
+
+    def __getstate__(self) -> Latest[str, SharedTemplate]:
+        """Return the latest templates, to be pickled: at most some 0.1 MB each."""
+        kept = Latest[str, SharedTemplate](MAX_SITES)
+        kept.update(list(self._sites.items())[-_MAX_SAVED:])
+        return kept
+
+    def __setstate__(self, sites: Latest[str, SharedTemplate]) -> None:
+        self._sites = sites
 
     def __getitem__(self, host: str) -> SharedTemplate:
         template = self._sites[host] = self._sites.get(host) or SharedTemplate()

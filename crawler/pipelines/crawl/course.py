@@ -16,6 +16,7 @@ from ...dedup.identity import host
 from ...dedup.verdict import COPIES, Kind, Verdict
 from ...latest import Latest
 from ..dropping import ContainedPage, drop_reason
+from ..templates import save_templates
 from .again import AskAgain
 from .job import Job
 from .later import LaterPipelines
@@ -221,6 +222,7 @@ class Course:
             pages = self._copies.list_copies() | pages
             hosts = self.again.dropped.hosts
             self._job.save_pages(pages, doubtful, hosts, self._crawler.spider)
+            save_templates(self._crawler)
         await self.again.log_end(goes_on=goes_on)
 
     async def end_crawl(self) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import pickle
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ..crawl.job import SPARED
+from ..crawl.paused_file import PausedFile
 from .left_requests import LeftRequest
 
 if TYPE_CHECKING:
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
 
     from .site_course import SiteCourse
     from .site_exchange import SiteKey
-
-logger = logging.getLogger(__name__)
 
 _MOST_SITES: Final = 100
 
@@ -35,33 +30,20 @@ class PausedSites:
     """
 
     def __init__(self, settings: BaseSettings) -> None:
-        folder = job_dir(settings)
-        self._path = Path(folder) / SPARED if folder else None
+        self._file = PausedFile(settings, SPARED)
 
     def take_sites(self, spider: Spider) -> dict[SiteKey, SiteCourse]:
         """Take the sites of a paused crawl out of the file; none if no crawl was paused."""
-        if self._path is None or not self._path.exists():
-            return {}
-        try:
-            # Scrapy's own queue in that folder is no safer.
-            packed: dict[SiteKey, tuple[SiteCourse, list[Any]]] = pickle.loads(
-                self._path.read_bytes()
-            )
-            self._path.unlink()
-            for site, requests in packed.values():
-                for request, *rest in requests:
-                    with suppress(Exception):  # the spider may have other callbacks by now
-                        found = request_from_dict(request, spider=spider)
-                        site.left.add(LeftRequest(found, *rest))
-        except Exception as error:  # written by another version
-            logger.warning("Could not read what was spared before the pause: %s", error)
-            return {}
+        packed: dict[SiteKey, tuple[SiteCourse, list[Any]]] = self._file.take() or {}
+        for site, requests in packed.values():
+            for request, *rest in requests:
+                with suppress(Exception):  # the spider may have other callbacks by now
+                    found = request_from_dict(request, spider=spider)
+                    site.left.add(LeftRequest(found, *rest))
         return {key: site for key, (site, _) in packed.items()}
 
     def save_sites(self, sites: Mapping[SiteKey, SiteCourse], spider: Spider) -> None:
         """Write the sites and their left requests to the file."""
-        if self._path is None:
-            return
         packed = {}
         for key, site in list(sites.items())[-_MOST_SITES:]:
             requests = []
@@ -71,7 +53,4 @@ class PausedSites:
             site.left.forget()
             site.note_landed()
             packed[key] = site, requests
-        try:
-            self._path.write_bytes(pickle.dumps(packed))
-        except Exception as error:
-            logger.warning("Could not save in JOBDIR what was spared: %s", error)
+        self._file.save(packed)
