@@ -333,12 +333,17 @@ def test_versions_of_a_page_that_differ_in_a_line_stay_alike() -> None:
 
 
 @pytest.mark.parametrize("below", ["", "<div class=end><a href=/>Museum</a> <a href=/map>Map</a>"])
-def test_lines_that_a_few_pages_have_are_none_of_a_menu(below: str) -> None:
-    """Each line of a page is also on pages of other names, between lists of links of all pages."""
+@pytest.mark.parametrize("wood", ["{}", "<a href=/wood>{}</a>"])
+def test_lines_that_a_few_pages_have_are_none_of_a_menu(below: str, wood: str) -> None:
+    """Each line of a page is also on pages of other names, between lists of links of all pages.
+
+    Nor is one that says something of what it links.
+    """
     links = "".join(f"<p><a href=/{w}>The {w} of old ships</a></p>" for w in WORDS)
     page = "<title>{0}</title><div class=xq12>{1}</div><h1>{0}</h1><p>Length: {2}.<p>Of {3}.{4}"
-    facts = [(w, size, of) for w in WORDS for size in "579" for of in ("oak", "iron")]
+    woods = ("old oak", "iron")
+    facts = [(w, size, of) for w in WORDS for size in "579" for of in woods]
     random.Random(3).shuffle(facts)
-    found = crawl([page.format(w, links, size, of, below) for w, size, of in facts])
+    found = crawl([page.format(w, links, n, wood.format(of), below) for w, n, of in facts])
     for (word, size, of), main in list(zip(facts, found, strict=True))[40:]:
         assert main.text.split("\n")[:3] == [word, f"Length: {size}.", f"Of {of}."]

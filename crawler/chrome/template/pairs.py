@@ -34,6 +34,9 @@ ROWS: Final = 2  # how often chrome may stand on a page, as above and below its 
 # Least share of the text kept without the template that must be the page's own.  With less, a
 # page with only the rest may resemble it by 0.8 and more: near-copies would lose what they share.
 LEAST_OWN: Final = 0.2
+# Share of the characters of one in a list of links. With less, it says something of these, such as
+# "Operands: a, b", and may be all that tells two pages apart.
+LINK: Final = 0.8
 LIST_LINKED: Final = 0.5  # of the characters in known neighbours, which then are a list of links
 FACTS: Final = 2  # lines besides its heading that distinguish a page from others with the same note
 
@@ -224,12 +227,13 @@ def find_templated(
     is_linked = 2 * linked >= sizes
     often, sure = (of & OFTEN) > 0, (of & SURE) > 0
     known = np.where(kept, often | ((of & SAME > 0) & ~running), of & (ALIKE | OFTEN) > 0)
-    known |= kept & is_linked & (of & LISTED > 0)
+    is_link = linked >= LINK * sizes
+    known |= kept & is_link & (of & LISTED > 0)
     least = LEAST_OWN * sizes[kept].sum()
     if sizes[kept & ~known & ~sure].sum() > least:
         return known
     lists = known | (of & LISTED > 0)
-    menus = lists & _in_lists(lists, known | is_linked, heading, linked, sizes)
+    menus = lists & _in_lists(lists, known | is_link, heading, linked, sizes)
     of_site = (known & ~kept) | sure | menus
     own = plain & ~heading & ~is_linked & ~of_site
     if own.any() and (kept & of_site).any():
