@@ -22,13 +22,15 @@ class RuleEvidence:
     """Evidence that a feature of URLs makes no difference to their texts.
 
     ``values`` has for each value (None: without the feature) the contents that were the same with
-    another value; ``tested`` has for each kind of URL the values that have shown this. ``told`` is
-    the number of values that earlier crawls saw, which one page has to confirm. A rule that a
+    another value; ``tested`` has for each kind of URL the values that have shown this.
+    ``ways_back`` are those of forms to log in that named the page where their links stood. ``told``
+    is the number of values that earlier crawls saw, which one page has to confirm. A rule that a
     person has ``added`` needs no evidence. ``is_session`` says which values are session ids.
     """
 
     contents: set[int] = field(default_factory=set)
     alone: int = 0  # how often it was the only difference
+    ways_back: set[str | None] = field(default_factory=set)
     values: dict[str | None, set[int]] = field(default_factory=dict)
     tested: dict[UrlKind, set[str | None]] = field(default_factory=dict)
     named: Counter[str] = field(default_factory=Counter)  # how many unnumbered kinds, by section
@@ -56,8 +58,11 @@ class RuleEvidence:
                     seen.add(content)
 
     def is_enough(self) -> bool:
-        """Whether it is enough for a rule: three contents, or two if values look like sessions."""
-        if self.added or (self.told and self.contents):
+        """Whether it is enough for a rule: three contents, or two if values look like sessions.
+
+        One is enough if it is a form to log in, which leads back to eight pages.
+        """
+        if self.added or (self.told and self.contents) or len(self.ways_back) >= _NEW_VALUES:
             return True
         sessions = sum(1 for value in self.values if value and self.is_session(value))
         return len(self.contents) >= (2 if sessions >= 3 else 3)

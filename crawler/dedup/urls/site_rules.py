@@ -100,9 +100,11 @@ class SiteRules(UrlJudge):
         has_news: bool = False,
         found_on: int = 0,
         links: Links = (),
+        ways_back: AbstractSet[str] = frozenset(),
     ) -> list[RuleChange]:
         """Learn from a fetched page: its content, and whether that, or a link in it, is new.
 
+        `ways_back` are the arguments that name the page it was found on, if it is a form to log in.
         Returns the rules that it completed or revoked.
         """
         changes: list[RuleChange] = []
@@ -130,12 +132,14 @@ class SiteRules(UrlJudge):
                 self._tell_of_added(parts, changes)
         else:
             for copy in self._urls.list_copies(parts, content):
-                self._support(parts, copy, content)
+                self._support(parts, copy, content, ways_back)
         self._urls.note_page(parts, content)
         self._learn(changes)
         return changes
 
-    def _support(self, parts: UrlParts, copy: UrlParts, content: int) -> None:
+    def _support(
+        self, parts: UrlParts, copy: UrlParts, content: int, ways_back: AbstractSet[str]
+    ) -> None:
         names = parts.list_differences(copy)
         mine, others = dict(parts.features), dict(copy.features)
         matters = self._mattering.of_kind(parts.kind)
@@ -146,6 +150,8 @@ class SiteRules(UrlJudge):
             if name not in matters:
                 values = mine.get(name), others.get(name)
                 self._note_evidence(name, content, nested.kind, *values, alone=len(names) == 1)
+                if name in ways_back and name in self._open:
+                    self._open[name].ways_back.add(mine[name])
 
     def _note_evidence(
         self, name: str, content: int, kind: UrlKind, *values: str | None, alone: bool

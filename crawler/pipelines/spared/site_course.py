@@ -15,6 +15,7 @@ from .comparisons import draw_comparisons
 from .left_requests import LeftRequest, LeftRequests, Why
 from .moving import FEW_TEXTS, MANY_TEXTS, MovingPages
 from .novelty import Found, Novelty, Yield, page_number
+from .ways_back import WaysBack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +68,7 @@ class SiteCourse:
         self.novelty = Novelty(copy_depth)
         self.left = LeftRequests()
         self._moving = MovingPages()
+        self._ways_back = WaysBack()
         self.is_told = False  # whether it was said that nothing new comes
         self._copy_depth = copy_depth
         self._fruitless = fruitless
@@ -181,6 +183,11 @@ class SiteCourse:
             self._trials = _LEAST_TRIALS
         elif has_rival and flight is not None and flight.is_trial:
             self._trials = min(2 * self._trials, _MOST_TRIALS)
+        ways_back = frozenset[str]()
+        if visit.asks_password and is_new:
+            self._ways_back.note_new_text()
+        elif visit.asks_password:
+            ways_back = self._ways_back.list_ways(url, parts, found_on.page)
         changes = self.rules.note_page(
             parts,
             content,
@@ -188,6 +195,7 @@ class SiteCourse:
             has_news=visit.has_news and not moving,
             found_on=found_on.page,
             links=tuple(visit.links),
+            ways_back=ways_back,
         )
         if not is_new:
             self._moving.note_old_text(pages)

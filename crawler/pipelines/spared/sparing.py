@@ -26,6 +26,7 @@ from .spared_requests import CHECKS, FOUND_ON, SparedRequests, read_found_on
 from .tally import Tally
 from .turns import Turns
 from .visits import Visit
+from .ways_back import asks_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,6 +250,7 @@ class Sparing:
         if visit.is_page and visit.cluster is not None and _gets_page(request):
             visit.is_seen = True
             key, found_on = self._keys.find_key(request), read_found_on(request)
+            visit.asks_password = asks_password(response.body)
             self._sites.note_page(SeenPage(key, response.url, found_on, visit))
             if visit.asks_for:
                 self._spared.fetch_again(request, visit.asks_for)

@@ -22,6 +22,7 @@ class Visit:
         self.whole = ""  # its title and text; another process tells only their hash
         self.asks_for = ""  # a URL that is to be fetched once more
         self.has_news = False  # whether a link may lead to a new text
+        self.asks_password = False
         self.links: list[tuple[int, ...]] = []  # for each link that no earlier page had, its frames
         self.own_link: UrlParts | None = None  # the first that may lead to its own text
         self.ended = False  # whether the callback has ended
