@@ -54,6 +54,10 @@ class PhoneticRepair:
     def _lengths(self) -> NDArray[np.int32]:
         return np.array([len(word) for word in self._dictionary.words], np.int32)
 
+    @cached_property
+    def _words(self) -> NDArray[np.object_]:
+        return np.array(self._dictionary.words, np.object_)
+
     def __call__(self, word: str) -> str | None:
         """The correction of *word*, in lower case; None if it is known or no word is similar."""
         if word in self._dictionary:
@@ -81,7 +85,7 @@ class PhoneticRepair:
         differing = self._letters ^ letters_of(code_points([word], len(word)))
         apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
         near = (apart <= 2 * _FARTHEST) & (np.abs(self._lengths - len(word)) <= _FARTHEST)
-        numbers = np.flatnonzero(near).tolist()
-        words = [self._dictionary.words[number] for number in numbers]
-        found = extractOne(word, words, scorer=Levenshtein.distance, score_cutoff=_FARTHEST)
+        found = extractOne(
+            word, self._words[near].tolist(), scorer=Levenshtein.distance, score_cutoff=_FARTHEST
+        )
         return found[0] if found else None
