@@ -72,6 +72,7 @@ class ScrapyPage(scrapy.Item):
     dedup = scrapy.Field()
 
 
+SOON = 0.5  # seconds to wait for a server that hangs; one that is only busy may take 0.2
 TYPES = [dict, partial(defaultdict, list), DataPage, AttrsPage, ScrapyPage]
 
 
@@ -517,7 +518,7 @@ async def test_a_crawl_that_cannot_be_announced_is_told_once(open_bench, monkeyp
 async def test_a_server_that_hangs(open_bench, start_server):
     """Pages pass unchecked while the server hangs, and are checked again when it is back."""
     server = start_server()
-    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    bench = await open_bench(redis_url=server.url, timeout=SOON)
     kinds = []
     for number, text in ((signal.SIGSTOP, ARTICLE), (signal.SIGCONT, OTHER)):
         server.process.send_signal(number)
@@ -579,7 +580,7 @@ async def test_many_urls_gone_do_not_hold_up_pages(open_bench, monkeypatch):
 async def test_urls_gone_without_an_answer_to_the_end(open_bench, start_server):
     """What could not be reported when the crawl ends is reported by the next one at its start."""
     server = start_server()
-    first = await open_bench(redis_url=server.url, timeout=0.3)
+    first = await open_bench(redis_url=server.url, timeout=SOON)
     await keep_and_lose(first)
     server.process.send_signal(signal.SIGSTOP)
     await first.pipeline.close_spider()
@@ -598,7 +599,7 @@ async def test_a_url_that_was_there_again_before_its_report(
     out of the spool: it keeps its place.
     """
     server = start_server()
-    bench = await open_bench(redis_url=server.url, timeout=0.3, drop="")
+    bench = await open_bench(redis_url=server.url, timeout=SOON, drop="")
     clock = time.time()
     monkeypatch.setattr(time, "time", lambda: clock)
     await keep_and_lose(bench)
@@ -797,7 +798,7 @@ async def test_urls_gone_at_the_same_time(bench, server):
 async def test_a_url_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
-    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    bench = await open_bench(redis_url=server.url, timeout=SOON)
     bench.pipeline.crawl.gone.waiting.extend([("http://a/bad", 1), ("http://a/gone", 1)])
     noted = []
 
@@ -834,7 +835,7 @@ async def test_a_spool_that_cannot_be_read(open_bench, tmp_path, caplog):
 async def test_pages_of_another_index_are_told_once(open_bench, start_server, caplog):
     """The start of a crawl says that pages wait in vain, its end only if there are more."""
     server = start_server()
-    other = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
+    other = await open_bench(redis_url=server.url, timeout=SOON, seed=8)
     server.process.send_signal(signal.SIGSTOP)
     await other.process({"url": "/a", "text": ARTICLE})
     bench, second = await open_bench(), await open_bench()
@@ -849,7 +850,7 @@ async def test_pages_of_another_index_are_told_once(open_bench, start_server, ca
 async def test_urls_gone_are_not_told_as_pages(open_bench, start_server, caplog, tmp_path):
     """What waits at a crawl's end, and for another index, are pages and URLs, each counted."""
     server = start_server()
-    bench = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
+    bench = await open_bench(redis_url=server.url, timeout=SOON, seed=8)
     await keep_and_lose(bench)
     server.process.send_signal(signal.SIGSTOP)
     await bench.process({"url": "http://a/1", "text": OTHER})
@@ -868,7 +869,7 @@ async def test_a_full_disk_when_all_have_been_checked(
     """What has been checked is told; only that its lines stay is an error."""
     caplog.set_level(logging.INFO)
     server = start_server()
-    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    bench = await open_bench(redis_url=server.url, timeout=SOON)
     server.process.send_signal(signal.SIGSTOP)
     await bench.process({"url": "http://a/1", "text": OTHER})
     server.process.send_signal(signal.SIGCONT)
@@ -887,7 +888,7 @@ async def test_a_full_disk_when_all_have_been_checked(
 async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_server):
     """What passed unchecked in one crawl does not take the place of what the next one finds."""
     server = start_server()
-    first = await open_bench(redis_url=server.url, timeout=0.2)
+    first = await open_bench(redis_url=server.url, timeout=SOON)
     server.process.send_signal(signal.SIGSTOP)
     await first.process({"url": "/a", "text": ARTICLE})
     await first.pipeline.close_spider()
