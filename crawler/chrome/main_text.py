@@ -10,10 +10,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .judge.features import text_lengths
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
 from .template.naming import BEGINNING, PER_WORD, hash_names, heading_of, line_hashes, title_parts
-from .template.pairs import OFTEN, SURE, OwnBlocks, Pairs, make_lesson, pair_hashes, text_hash
+from .template.pairs import (
+    OFTEN,
+    SURE,
+    OwnBlocks,
+    Pairs,
+    find_in_lists,
+    make_lesson,
+    pair_hashes,
+    text_hash,
+)
 
 SAID: Final = tuple(
     (BIT[sign], reason)
@@ -44,7 +54,7 @@ UNSPACED: Final = re.compile(
 )
 PER_UNSPACED: Final = 2  # characters that count as a word
 PER_UNSPACED_WORD: Final = 0.8  # the same as PER_WORD, for these
-_NUMBER_WORDS: Final = 2
+_CAPTION_WORDS: Final = 3
 _LETTER: Final = re.compile(r"[^\W\d_]")
 TEMPLATE: Final = "template"
 KEPT: Final = "main text", "links in main text"
@@ -222,23 +232,25 @@ class MainText:
         """The words of each of these blocks, 0 for lists of links and all others."""
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
-        counted = blocks & (flat.linked < PER_WORD * flat.words + more)
-        counted[self._numbers_of_links] = False
-        return np.where(counted, words, 0)
+        links = flat.linked >= PER_WORD * flat.words + more
+        return np.where(blocks & ~links & ~self._find_listed(links), words, 0)
 
     @property
     def shared_words(self) -> int:
         """The number of template words that stay because the page has too little else."""
         return 0 if self._shared is None else int(self._words[self._kept & self._shared].sum())
 
-    @property
-    def _numbers_of_links(self) -> list[int]:
-        """The kept blocks that are only a number or a sign beside a link, as chapters have."""
-        flat = self._flat
-        is_link = np.concatenate(([False], flat.linked >= PER_WORD * flat.words, [False]))
-        short = self._kept & (flat.words <= _NUMBER_WORDS) & (flat.linked == 0)
-        found: list[int] = np.flatnonzero(short & (is_link[2:] | is_link[:-2])).tolist()
-        return [at for at in found if _LETTER.search(flat.texts[at]) is None]
+    def _find_listed(self, links: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which kept blocks stand in lists of links: captions, numbers, the links as well.
+
+        A list is short lines and links that are mostly links, as a menu and a table of contents.
+        """
+        flat, sizes = self._flat, text_lengths(self._flat.texts)
+        lines = self._kept & (links | (self._words <= _CAPTION_WORDS))
+        ends = lines & links
+        for at in np.flatnonzero(lines & ~links).tolist():
+            ends[at] = _LETTER.search(flat.texts[at]) is None
+        return find_in_lists(lines, ends, np.zeros_like(lines), flat.linked, sizes)
 
     @property
     def _words(self) -> Ints:

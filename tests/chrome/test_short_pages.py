@@ -193,24 +193,6 @@ def test_a_template_learnt_from_a_few_pages_is_told_as_such() -> None:
     assert here.learnt == 6
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("港の博物館は漁師の家族によって設立された。", 10),
-        ("博物馆由渔民家庭创立，周二至周日开放。", 9),
-        ("พิพิธภัณฑ์ก่อตั้งโดยครอบครัวชาวประมง", 18),
-        ("박물관은 어부의 가족이 세웠습니다", 4),
-        ("The museum was founded", 4),
-    ],
-)
-def test_words_are_counted_as_a_person_would(text: str, words: int) -> None:
-    """Also where no blanks are between them."""
-    main = strip_chrome(f"<main><p>{text}</p><p>{text}</p></main>")
-    assert words - 1 <= main.own_words / 2 <= words + 2
-    linked = strip_chrome(f"<main><p>{text}</p><p><a href=/a>{text}</a></p></main>")
-    assert linked.own_words <= main.own_words / 2
-
-
 @pytest.mark.parametrize("words", [40, 120, 400])
 def test_a_single_long_block_is_no_reason_to_cut_what_is_below_the_heading(words: int) -> None:
     """As a list of inherited constants, which the pages of a few classes have."""

@@ -233,7 +233,7 @@ def find_templated(
     if sizes[kept & ~known & ~sure].sum() > least:
         return known
     lists = known | (of & LISTED > 0)
-    menus = lists & _in_lists(lists, known | is_link, heading, linked, sizes)
+    menus = lists & find_in_lists(lists, known | is_link, heading, linked, sizes)
     of_site = (known & ~kept) | sure | menus
     own = plain & ~heading & ~is_linked & ~of_site
     if own.any() and (kept & of_site).any():
@@ -246,7 +246,7 @@ def find_templated(
     return known if is_another else spared
 
 
-def _in_lists(
+def find_in_lists(
     known: NDArray[np.bool_],
     ends: NDArray[np.bool_],
     heading: NDArray[np.bool_],
