@@ -70,12 +70,13 @@ min: matter $(addprefix scrapy-,$(SCRAPYS))
 
 matter: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py \
-		tests/test_any_project.py
+		tests/store/test_failures.py tests/test_any_project.py
 
 # A crawl of each kind, and each kind of connection: what else they need is the same code.
 oldest: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-min/bin/python -m pytest tests/test_any_project.py tests/store/test_connect.py \
-		tests/test_addon.py::test_a_crawl tests/pipelines/test_duplicates.py
+		tests/store/test_failures.py tests/test_addon.py::test_a_crawl \
+		tests/pipelines/test_duplicates.py
 
 # What differs from one Scrapy to the next stands in crawler/scrapy_versions.py.
 scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp

@@ -56,7 +56,7 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 # so that none is begun when there is little else left.
 LONGEST = (
     "offline/test_job.py",
-    "report/test_serve.py",
+    "report/web/test_pages.py",
     "store/test_resharding.py",
     "test_many_crawlers.py",
     "store/test_cluster.py",

@@ -16,7 +16,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.exchange.replay import replay_spool
 from tests.conftest import Server, free_port, join_cluster
-from tests.store.test_cluster import dying
+from tests.store.spread import dying
 from tests.support.texts import article, text
 
 PAGES = [(f"http://a/{n}", text(article(n, 50))) for n in range(40)]

@@ -20,7 +20,7 @@ from crawler.dedup.archive import database
 from crawler.dedup.errors import InputError
 from crawler.dedup.store import namespaces
 from crawler.dedup.store.namespaces import clear_index, copy_index
-from tests.commands.index.test_index_commands import PAGES, checked, keys
+from tests.commands.index.looked_at import PAGES, checked, keys
 from tests.support.texts import article, text
 
 
