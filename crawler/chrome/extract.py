@@ -154,12 +154,20 @@ def _judge_blocks(
 
     `said` are those that the page's JSON-LD has as well.  If this is a page without its template,
     `alone` has the likelihoods of these blocks in the whole page.
+
+    All text that was not parsed is one block.  Beside it the paragraphs of the same text look like
+    notes, so it is kept, and they are judged without it, unless they are mostly links: such a menu
+    alone would be a listing.
     """
-    n = len(flat.texts)
+    n, sizes = len(flat.texts), text_lengths(flat.texts)
+    if flat.has_rest and 2 * flat.linked[:-1].sum() < sizes[:-1].sum():
+        alone = None if alone is None else alone[:-1]
+        parsed = leave_out_blocks(flat, np.arange(n) == n - 1)
+        likely, kept = _judge_blocks(parsed, title, said[:-1], alone)
+        return np.append(likely, np.float32(_DENSITY[1])), np.append(kept, True)
     fitted = model.load_model()
     features = describe_blocks(flat, title[:_TITLE_READ], fitted.names)
     likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
-    sizes = text_lengths(flat.texts)
     if n > JUDGED:
         rest = np.clip(1 - flat.linked[JUDGED:] / sizes[JUDGED:], *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)

@@ -60,6 +60,7 @@ class Flat:
     # Of each kind:
     names: list[str]  # its class, after the tag if that is a custom element
     too_deep: bool = False  # to be judged
+    has_rest: bool = False  # as its last block: all text that was not parsed
     # Blocks of several lines, parted by line ends, by their numbers.
     lines: dict[int, str] = field(default_factory=dict)
     _signs_of_blocks: Ints | None = field(default=None, init=False, repr=False)
@@ -72,7 +73,8 @@ class Flat:
         return self._signs_of_blocks
 
     def append(self, text: str) -> None:
-        """Add a block that has nothing but its text."""
+        """Add the text of the page that was not parsed: a block that has nothing else."""
+        self.has_rest = True
         self.texts.append(text)
         self.words = np.append(self.words, text.count(" ") + 1)
         for name in ("linked", "links", "around", "within"):
@@ -115,6 +117,7 @@ def leave_out_blocks(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
         ends=ends[stays],
         parents=near[flat.parents[stays]],
         holders=flat.holders[stays],
+        has_rest=flat.has_rest and bool(left[-1]),
         lines={},
     )
 
