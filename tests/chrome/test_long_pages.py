@@ -34,3 +34,21 @@ def test_a_menu_before_the_rest_is_cut() -> None:
     found = strip_chrome(f"<title>Tea</title><nav><ul>{menu}</ul></nav><h1>Tea</h1>{text}").text
     assert "Tea of kind 2999 is" in found
     assert "Functions of the module 5" not in found
+
+
+def test_the_labels_of_a_long_menu_are_cut() -> None:
+    """With them, short pages of one manual would be copies of each other."""
+    groups = "".join(
+        f'<li title="wx{n}">Module{n}<ul>'
+        + "".join(f'<li><a href="m{n}#{i}">function{n}_{i}/{i % 3}</a></li>' for i in range(8))
+        + "</ul></li>"
+        for n in range(200)
+    )
+    text = "<p>A native representation of a font, whose contents are private to the renderer.</p>"
+    page = (
+        f'<title>Font</title><body><div class="topbar"><h1>Font</h1></div>'
+        f'<nav><ul>{groups}</ul></nav><div id="content"><h3>Description</h3>{text}</div>'
+    )
+    found = strip_chrome(page).text
+    assert "private to the renderer" in found
+    assert "Module5\n" not in found

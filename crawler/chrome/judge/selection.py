@@ -29,6 +29,7 @@ ABOVE: Final = 0.05  # least likelihood between its heading and that; menus have
 AMONG: Final = 0.5  # the same among the blocks that such a page keeps
 AFTER: Final = 0.3  # the same behind them
 LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
+LABEL: Final = 7  # words, at most
 MENU: Final = 10  # the same of a menu in a header
 # Signs of blocks that are not kept along with a short text.
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
@@ -86,7 +87,7 @@ def group_kinds(flat: Flat) -> Ints:
 
 
 def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
-    """Return the likelihoods, lowered for the links of a site's menu, or of a very long one.
+    """Return the likelihoods, lowered for the links of a site's menu, or all of a very long one.
 
     The model has seen too few such menus: beside a page's single line it takes them for a listing.
     Shorter ones elsewhere may be one, such as a table of contents or a list of products, and text
@@ -94,7 +95,8 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     """
     signs = flat.signs_of_blocks
     menu = (signs & BIT["nav"]) > 0
-    if flat.links[menu].sum() < LONG_MENU:
+    is_long = flat.links[menu].sum() >= LONG_MENU
+    if not is_long:
         menu &= (signs & BIT["header"]) > 0
         other = likely * sizes * (2 * flat.linked < sizes)
         # A header with more text than the rest of the page was not closed.
@@ -103,6 +105,8 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     if menu.all():
         return likely
     linked = menu & (2 * flat.linked >= sizes)
+    if is_long:  # what opens a group of links is no text either
+        linked[1:-1] |= (menu & (flat.words <= LABEL))[1:-1] & linked[:-2] & linked[2:]
     return np.where(linked, np.minimum(likely, np.float32(DOUBTED)), likely)
 
 
