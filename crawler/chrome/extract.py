@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .judge import model
-from .judge.doubts import SENTENCE, find_doubtful, find_text_places
-from .judge.extras import find_inherited
+from .judge.doubts import find_doubtful, find_members, find_text_places
 from .judge.features import TITLED, describe_blocks, text_lengths
 from .judge.selection import (
     CHROME,
@@ -201,8 +200,7 @@ def _judge_rest(
     # Teasers of other pages, which change from visit to visit, look more like text here.
     is_chrome = (rest.signs_of_blocks & CHROME) > 0
     # What is inherited stands below a heading that the site may have on all pages.
-    is_text = find_text_places(flat, text_lengths(flat.texts))[0] & (flat.words >= SENTENCE)
-    members = find_inherited(flat, is_text, flat.codes[flat.around])[~known]
+    members = find_members(flat)[~known]
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome & ~members)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
         chosen |= own

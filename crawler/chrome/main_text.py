@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .judge.doubts import find_members
 from .judge.features import text_lengths
 from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
@@ -295,11 +296,11 @@ class MainText:
         `SiteTemplate.observe` learns from this.  The page's beginning and end count as neighbours.
         Main text is marked because it may come back without being chrome: in a print view, on page
         two, or in the next row of a table.  Pairs that occur several times on the page are left
-        out, such as cells of a table.  Parts of the title are included, for the site's name.
+        out, such as cells of a table.  So are members that a class inherits, since they are another
+        page's text.  Parts of the title are included, for the site's name.
         """
-        return make_lesson(self._pairs_of_blocks, self._alone) | dict.fromkeys(
-            title_parts(self.title), False
-        )
+        lesson = make_lesson(self._pairs_of_blocks, self._alone, find_members(self._flat))
+        return lesson | dict.fromkeys(title_parts(self.title), False)
 
     @property
     def _pairs_of_blocks(self) -> Pairs:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..page.blocks import LIMIT, TAG_CODES, Flat, Wide
 from ..page.signs import BIT
 from . import extras
-from .features import count_words
+from .features import count_words, text_lengths
 from .phrases import KINDS, MOST_WORDS, PHRASES, first_words
 
 SENTENCE: Final = 8  # words
@@ -105,6 +105,13 @@ def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         found |= extras.find_banner(flat, title, text, headings)
         found |= extras.find_inherited(flat, text, codes)
     return found
+
+
+def find_members(flat: Flat) -> NDArray[np.bool_]:
+    """Return which blocks are members that a class inherits, by their classes or heading."""
+    is_text = find_text_places(flat, text_lengths(flat.texts))[0] & (flat.words >= SENTENCE)
+    marked = flat.signs_of_blocks & BIT["unshown"] > 0
+    return marked | extras.find_inherited(flat, is_text, flat.codes[flat.around])
 
 
 def _find_named_notices(flat: Flat, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:

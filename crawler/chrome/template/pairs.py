@@ -112,11 +112,17 @@ def _find_sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArra
     return np.append(False, of_blocks), np.append(of_blocks, False)
 
 
-def make_lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
-    """Return what a site learns from a page that keeps such blocks: see `MainText.hashes`."""
+def make_lesson(
+    pairs: Pairs, alone: NDArray[np.bool_], elsewhere: NDArray[np.bool_]
+) -> dict[int, bool]:
+    """Return what a site learns from a page that keeps such blocks: see `MainText.hashes`.
+
+    `elsewhere` are blocks that are another page's text. Cut here, they must not be cut there.
+    """
     alike, same, long = pairs
     kept = np.logical_or(*_find_sides(alone))
-    cut = np.flatnonzero(~kept).tolist()
+    elsewhere = elsewhere & ~alone
+    cut = np.flatnonzero(~kept & ~np.logical_or(*_find_sides(elsewhere))).tolist()
     hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
     if same is not alike:
         hashes |= dict.fromkeys(map(same.__getitem__, cut), False)
@@ -126,7 +132,8 @@ def make_lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
         else:  # kept anywhere counts as kept
             hashes[pair] = True
     for number, pair in long.items():
-        hashes[pair] = bool(alone[number]) or hashes.get(pair, False)
+        if not elsewhere[number]:
+            hashes[pair] = bool(alone[number]) or hashes.get(pair, False)
     return hashes
 
 

@@ -56,14 +56,16 @@ def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> Non
     alone = [block[1] for block in blocks]
     beside = [one or other for one, other in pairwise([False, *alone, False])]
     times = Counter(compress(found.same, beside))
-    cut = {
-        pair for both in zip(*found[:2], beside, strict=True) if not both[2] for pair in both[:2]
-    }
+    elsewhere = [block[3] > 150 and not block[1] for block in blocks]
+    skipped = [one or other for one, other in pairwise([False, *elsewhere, False])]
+    rest = [not any(of) for of in zip(beside, skipped, strict=True)]
+    cut = {*compress(found.alike, rest), *compress(found.same, rest)}
     wanted = dict.fromkeys(cut - {pair for pair in times if times[pair] > pairs.ROWS}, False)
     wanted |= {pair: True for pair in times if times[pair] <= pairs.ROWS}
-    wanted |= dict.fromkeys(found.long.values(), False)
-    wanted |= {pair: True for number, pair in found.long.items() if alone[number]}
-    assert pairs.make_lesson(found, np.array(alone)) == wanted
+    longs = {number: pair for number, pair in found.long.items() if not elsewhere[number]}
+    wanted |= dict.fromkeys(longs.values(), False)
+    wanted |= {pair: True for number, pair in longs.items() if alone[number]}
+    assert pairs.make_lesson(found, np.array(alone), np.array(elsewhere)) == wanted
 
 
 @settings(deadline=None)

@@ -244,6 +244,19 @@ def test_running_text_of_fewer_pages_stays() -> None:
     assert AUTHOR in strip_chrome(signed("darjeeling"), template=template.known()).text
 
 
+@pytest.mark.parametrize("inherited", [
+    "<section class='member is-inherited'>{}</section>", "<h3>Methods inherited from Boat</h3>{}",
+])  # fmt: skip
+def test_what_classes_inherit_stays_on_the_page_of_its_class(inherited: str) -> None:
+    """It is cut from their pages, so the page that says it of its own class alone has it."""
+    rows = [f"<p>Sails {way}, if the wind allows for it today.</p>" for way in TOPICS]
+    template = SiteTemplate()
+    learn(template, *(article(topic) + inherited.format("".join(rows)) for topic in TOPICS))
+    page = article("boat").replace("</main>", f"{''.join(rows)}</main>")
+    found = strip_chrome(page, template=template.known())
+    assert all(f"Sails {way}" in found.text for way in TOPICS)
+
+
 @given(st.permutations([True, True, True, False]))
 def test_running_text_counts_where_it_was_cut_too(kept: list[bool]) -> None:
     """What a page alone keeps on three of four pages, and cuts on the other, stands on all."""
