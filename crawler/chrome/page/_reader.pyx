@@ -23,7 +23,8 @@ import numpy as np
 from . import elements
 from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
 from .elements import (
-    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden
+    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden,
+    read_names,
 )
 from .head import (RECORD, Head, is_data, is_noted)
 from .hidden import (BESIDE, MOST_HIDDEN, is_gutter, is_number, is_unselected, is_line_number)
@@ -346,7 +347,7 @@ cdef class Walk:
         cdef str name = decoded(tag.name)
         if "-" in name:
             names = f"{name} {names}" if names else name
-        names = names[:READ]
+        names = read_names(names)
         self.codes.add(tag.code)
         self.classes.append(names)
         self.said.add(tag.signs | <int64_t>class_signs(names))

@@ -20,6 +20,7 @@ UNSHOWN: Final = "w-condition-invisible"  # Webflow's class of what a page is no
 # Classes of members that a class inherits, which are on another page as well. Doxygen's style hides
 # them; "text-inherit" and the like are other styles.
 _INHERITED: Final = re.compile(r"(?<!\S)inherit(?:_header)?(?!\S)|inherited")
+_SOURCE_COMMENT: Final = "tsd-comment"  # TypeDoc's class of what the source says: no reader's
 _UNSHOWN: Final = BIT["hidden"] | BIT["unshown"]
 MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
 # What stands in these is text, whatever stands in it.
@@ -128,7 +129,7 @@ class Elements:
         if kind is None:
             # The name of a tag of a site's own says what a class does: `<site-footer>`.
             said = label if "-" in tag else label[len(tag) + 1 :]
-            kind = self._labels[label] = self._add_kind(tag, said[:NAME_READ])
+            kind = self._labels[label] = self._add_kind(tag, read_names(said))
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)
@@ -195,6 +196,15 @@ class Elements:
             names=self._names,
             too_deep=too_deep,
         )
+
+
+def read_names(names: str) -> str:
+    """Return an element's classes as far as they say something of its text.
+
+    >>> read_names("tsd-comment tsd-typography")
+    'tsd tsd-typography'
+    """
+    return names[:NAME_READ].replace(_SOURCE_COMMENT, "tsd")
 
 
 def class_signs(names: str) -> int:

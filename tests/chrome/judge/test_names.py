@@ -82,3 +82,18 @@ def test_compiled_words(parts: list[str]) -> None:
     plain, compiled = signs.Words(values), signs.look_up(values)
     assert compiled.bits(names) == plain.bits(names)
     assert compiled.mean_values([names, ""]) == pytest.approx(plain.mean_values([names, ""]))
+
+
+def test_what_typedoc_names_a_comment_is_documentation() -> None:
+    """Its pages put what the source says of each member into such a class."""
+    member = (
+        "<section class='tsd-panel tsd-member'><h3>{0}</h3><div class='tsd-signature'>{0}(): {1}"
+    )
+    member += "</div><div class='tsd-comment tsd-typography'><p>{2}</p></div></section>"
+    said = [f"Whether the {part} of the ferry is sound." for part in ("hull", "mast", "keel")]
+    members = "".join(member.format(f"check{at}", "boolean", text) for at, text in enumerate(said))
+    page = f"<h1>Class Ferry</h1>{members}"
+    signs_of = document.parse(page).flat.signs_of_blocks
+    assert not (signs_of & (signs.BIT["c_comment"] | signs.BIT["thread"])).any()
+    other = document.parse(page.replace("tsd-comment", "ts-comment")).flat.signs_of_blocks
+    assert (other & signs.BIT["c_comment"]).any()
