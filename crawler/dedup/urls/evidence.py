@@ -16,6 +16,9 @@ _NEW_VALUES: Final = 8  # values of an argument that are tried before unseen one
 _MOST_STORED: Final = 16  # values that are shared with other crawls
 _LONGEST_STORED: Final = 40
 
+Form = tuple[Any, ...]
+"""The skeleton and the other features of a form's URLs."""
+
 
 @dataclass(slots=True)
 class RuleEvidence:
@@ -23,14 +26,14 @@ class RuleEvidence:
 
     ``values`` has for each value (None: without the feature) the contents that were the same with
     another value; ``tested`` has for each kind of URL the values that have shown this.
-    ``ways_back`` are those of forms to log in that named the page where their links stood. ``told``
-    is the number of values that earlier crawls saw, which one page has to confirm. A rule that a
-    person has ``added`` needs no evidence. ``is_session`` says which values are session ids.
+    ``ways_back`` are those of forms to log in that named the page where their links stood, by form.
+    ``told`` is the number of values that earlier crawls saw, which one page has to confirm. A rule
+    that a person has ``added`` needs no evidence. ``is_session`` says which values are session ids.
     """
 
     contents: set[int] = field(default_factory=set)
     alone: int = 0  # how often it was the only difference
-    ways_back: set[str | None] = field(default_factory=set)
+    ways_back: dict[Form, set[str | None]] = field(default_factory=dict)
     values: dict[str | None, set[int]] = field(default_factory=dict)
     tested: dict[UrlKind, set[str | None]] = field(default_factory=dict)
     named: Counter[str] = field(default_factory=Counter)  # how many unnumbered kinds, by section
@@ -57,12 +60,27 @@ class RuleEvidence:
                 if len(seen) < _MOST:
                     seen.add(content)
 
-    def is_enough(self) -> bool:
-        """Whether it is enough for a rule: three contents, or two if values look like sessions.
+    def note_way_back(self, form: Form, value: str | None) -> None:
+        """Note that a form to log in leads back to the page with its link."""
+        if len(self.ways_back) < _MOST or form in self.ways_back:
+            values = self.ways_back.setdefault(form, set())
+            if len(values) < _NEW_VALUES:
+                values.add(value)
 
-        One is enough if it is a form to log in, which leads back to eight pages.
+    def is_enough(self) -> bool:
+        """Whether it is enough for a rule, be it for a form to log in only."""
+        return self.is_shown() or any(map(self.holds_for, self.ways_back))
+
+    def holds_for(self, form: Form) -> bool:
+        """Whether it is enough for URLs that may be of this form, which leads back to eight pages.
+
+        Other pages, such as lists of comments that are mostly empty, need more than one content.
         """
-        if self.added or (self.told and self.contents) or len(self.ways_back) >= _NEW_VALUES:
+        return len(self.ways_back.get(form, ())) >= _NEW_VALUES or self.is_shown()
+
+    def is_shown(self) -> bool:
+        """Whether contents are enough: three, or two if values look like sessions."""
+        if self.added or (self.told and self.contents):
             return True
         sessions = sum(1 for value in self.values if value and self.is_session(value))
         return len(self.contents) >= (2 if sessions >= 3 else 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 _UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -73,6 +73,10 @@ class UrlParts(NamedTuple):
             return []
         mine, others = dict(self.features), dict(other.features)
         return [name for name in mine.keys() | others.keys() if mine.get(name) != others.get(name)]
+
+    def without(self, name: str) -> tuple[Any, ...]:
+        """The skeleton and all features but this one."""
+        return (self.skeleton, *(one for one in self.features if one[0] != name))
 
     def may_nest(self, other: UrlParts) -> bool:
         """Whether this URL may have the folders of another and more, or has the same first one.

@@ -150,8 +150,9 @@ class SiteRules(UrlJudge):
             if name not in matters:
                 values = mine.get(name), others.get(name)
                 self._note_evidence(name, content, nested.kind, *values, alone=len(names) == 1)
-                if name in ways_back and name in self._open:
-                    self._open[name].ways_back.add(mine[name])
+                evidence = self.rules.get(name) or self._open.get(name)
+                if name in ways_back and evidence is not None:
+                    evidence.note_way_back(parts.without(name), mine[name])
 
     def _note_evidence(
         self, name: str, content: int, kind: UrlKind, *values: str | None, alone: bool

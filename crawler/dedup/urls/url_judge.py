@@ -248,6 +248,8 @@ class UrlJudge:
         rule, kind = self.rules[name], parts.kind
         if name in self._mattering.of_kind(kind) or not rule.covers_value(name, value, kind):
             return False
+        if rule.ways_back and not rule.holds_for(parts.without(name)):
+            return False
         if kind not in rule.tested and self._mattering.is_of_section(name, kind):
             return rule.added
         if name != PREFIX or not value or value in rule.values or rule.added:

@@ -67,6 +67,8 @@ class SiteCourses:
             if change.added:
                 continue
             evidence = course.rules.rules.get(change.name)
+            if evidence is not None and not evidence.is_shown():
+                continue  # it holds for a form to log in, and others would believe it of all pages
             rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
             self.exchange.tell_rule(parts.site, change.name, rule)
         if course.left and (not course.novelty.barren or changes):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 _MOST_FORMS: Final = 3  # of a site, such as one to log in and one to sign up
 _NAME: Final = b"password"
+# Comments and the like may ask for a password, too, to add one: where there are none, on each page.
+_LOGS_IN: Final = re.compile(
+    r"(log[-_]?[io]n|sign[-_]?(in|on|up)|regist(er|ration)|auth)(?![a-z])", re.IGNORECASE
+)
 _ASKS: Final = re.compile(rb"\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 
 
@@ -43,12 +47,19 @@ class WaysBack:
     def list_ways(self, url: str, parts: UrlParts, found_on: int) -> frozenset[str]:
         """The arguments of a page that asks for a password that name the page it was found on.
 
-        That is known by its :func:`page_number`.
+        That is known by its :func:`page_number`. The rest of the URL has to say what the form is.
         """
         names = set()
         for name, value in parts.features if self._forms <= _MOST_FORMS else ():
             if name.startswith("?"):
                 with suppress(ValueError):
                     page = urljoin(url, value).partition("#")[0]
-                    names |= {name} if page_number(page) == found_on else set()
+                    if page_number(page) == found_on and _is_to_log_in(parts, name):
+                        names.add(name)
         return frozenset(names)
+
+
+def _is_to_log_in(parts: UrlParts, way: str) -> bool:
+    """Whether a URL says that its page is a form to log in, apart from the argument `way`."""
+    said = [value for name, value in parts.features if name.startswith("?") and name != way]
+    return any(map(_LOGS_IN.search, [parts.skeleton, *said]))
