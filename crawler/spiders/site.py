@@ -18,6 +18,7 @@ from ..items import Page
 from ..pipelines.crawl.asked_pages import is_asked_again
 from ..pipelines.reading import LONG_PAGE, parse_in_turns
 from ..pipelines.reporting import LEFT_OUT
+from ..pipelines.spared.closed_pages import CLOSED
 from ..pipelines.templates import site_template
 from ..project import project_config
 from ..scrapy_versions import run_in_thread
@@ -193,6 +194,8 @@ class SiteSpider(Spider):
         if noindex:
             self._count_stat("site/noindex")
             self._leave_out(response.url)
+            if nofollow:
+                response.meta[CLOSED] = True
         elif document is None:
             yield page_of_document(response)
         else:

@@ -11,6 +11,7 @@ from ...dedup.urls.familiar import FamiliarValues
 from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.urls.site_rules import RuleChange, SiteRules
 from ...dedup.urls.url_judge import Judgement
+from .closed_pages import ClosedPages
 from .comparisons import draw_comparisons
 from .left_requests import LeftRequest, LeftRequests, Why
 from .moving import FEW_TEXTS, MANY_TEXTS, MovingPages
@@ -67,6 +68,7 @@ class SiteCourse:
         self.familiar = FamiliarValues()
         self.novelty = Novelty(copy_depth)
         self.left = LeftRequests()
+        self.closed = ClosedPages()
         self._moving = MovingPages()
         self._ways_back = WaysBack()
         self.is_told = False  # whether it was said that nothing new comes
@@ -86,6 +88,9 @@ class SiteCourse:
                 return Decision(left=names)
             self._explored += 1
             checks = True
+        closed = None if checks else self.closed.find_name(parts)
+        if closed is not None:
+            return Decision(left=(closed,))
         self._give_up_old_flights()
         is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
         if self._moving.knows_any:  # each waiting request is judged again after each page
@@ -236,6 +241,10 @@ class SiteCourse:
         """What the URLs of its kind and of its groups have brought."""
         return self.novelty.list_yields([parts.kind, *self.rules.list_groups(parts)])
 
+    def _list_reasons(self) -> set[str]:
+        """The rules, and what leads to closed pages."""
+        return self.rules.rules.keys() | self.closed.names
+
     def take_back(self) -> list[LeftRequest]:
         """Take out the requests that may be made after all."""
 
@@ -254,7 +263,7 @@ class SiteCourse:
             parts = split_url(left.request.url)
             return parts is not None and self.rules.find_rules(parts) is None
 
-        return self.left.take_back(self.rules.rules, room, is_near, is_narrowed)
+        return self.left.take_back(self._list_reasons(), room, is_near, is_narrowed)
 
     def take_checks(self) -> list[LeftRequest]:
         """Take out spared requests, enough to check all rules, and untried fruitless ones."""
@@ -264,7 +273,7 @@ class SiteCourse:
         if self.rules.has_erred:  # then others may err, too
             room = len(self.left.all)
         compare = partial(draw_comparisons, rules=self.rules, room=room)
-        checks = self.left.take_checks(self.rules.rules, new, self._list_guesses, compare)
+        checks = self.left.take_checks(self._list_reasons(), new, self._list_guesses, compare)
         return checks + self.left.take_untried(self.rules.list_pages(), new)
 
     def _list_guesses(self, left: LeftRequest) -> list[tuple[str, str]]:

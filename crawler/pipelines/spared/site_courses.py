@@ -55,6 +55,12 @@ class SiteCourses:
         self.exchange.tell_page(page)
         self._learn_from(page)
 
+    def note_closed(self, key: SiteKey, url: str, *, is_closed: bool) -> None:
+        """Note whether robots tags close a page that this process has fetched, links included."""
+        parts, course = split_url(url), self.course_of(key)
+        if parts is not None and course.closed.note_page(parts, is_closed=is_closed):
+            self._make(course.take_back())
+
     def _learn_from(self, page: SeenPage) -> None:
         parts = split_url(page.url)
         if parts is None:

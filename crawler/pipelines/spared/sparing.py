@@ -17,6 +17,7 @@ from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
 from ..crawl.asked_pages import is_asked_again
 from ..crawl.memory import hash_text
+from .closed_pages import CLOSED
 from .novelty import hash_outline, page_number
 from .paused import PausedSites
 from .site_courses import SiteCourses
@@ -130,7 +131,7 @@ class Sparing:
 
         Returns None if it is spared.
         """
-        for key in FOUND_ON, CHECKS, VARIANT:  # spiders pass on the meta of a response
+        for key in FOUND_ON, CHECKS, VARIANT, CLOSED:  # spiders pass on the meta of a response
             request.meta.pop(key, None)
         request.meta[WANTED] = request.url
         if not _gets_page(request) or request.dont_filter:
@@ -246,10 +247,12 @@ class Sparing:
         """Learn from a response once its callback and items have ended."""
         if not visit.is_over or response.request is None:
             return
-        request = response.request
+        request, key = response.request, self._keys.find_key(response.request)
+        if _gets_page(request) and response.status == 200:
+            self._sites.note_closed(key, response.url, is_closed=CLOSED in request.meta)
         if visit.is_page and visit.cluster is not None and _gets_page(request):
             visit.is_seen = True
-            key, found_on = self._keys.find_key(request), read_found_on(request)
+            found_on = read_found_on(request)
             visit.asks_password = asks_password(response.body)
             self._sites.note_page(SeenPage(key, response.url, found_on, visit))
             if visit.asks_for:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from ...wording import counted
+from .closed_pages import NOINDEX
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,6 +30,8 @@ class Tally:
     def count_request(self, reasons: tuple[str, ...], number: int = 1) -> None:
         """Count a request that is not made; with `number` -1, one that is made after all."""
         reason = " ".join(reasons) or "order"
+        if reason.startswith(f"{NOINDEX} "):
+            reason = NOINDEX
         if reason not in self._reasons and len(self._reasons) >= _MOST_REASONS:
             reason = "other rules"
         self._reasons.add(reason)
