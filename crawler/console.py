@@ -37,7 +37,7 @@ _LIVE_INTERVAL = 0.5  # for a line that is updated in place
 _SPARED_FOR = {
     "copy_depth": "found on copies of copies",
     "fruitless": "nothing new for long",
-    "noindex": "or likely noindex and nofollow",
+    "noindex": "likely noindex and nofollow",
 }
 
 

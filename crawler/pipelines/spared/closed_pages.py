@@ -15,7 +15,7 @@ CLOSED: Final = "dedup_closed"
 NOINDEX: Final = "noindex"
 """The first word of a reason not to fetch a closed page."""
 
-_ENOUGH: Final = 20  # closed pages, and no other, before the next is not fetched
+_ENOUGH: Final = 30  # closed pages, and no other, before the next is not fetched
 _MOST: Final = 1 << 14
 
 
@@ -23,8 +23,8 @@ class ClosedPages:
     """Learns which URLs lead to closed pages.
 
     A wiki has a form to edit, a history and the like of each page: `?title=tea&action=edit`. So
-    URLs of one kind count together that have the same arguments, and one of these with one value.
-    The number of an article is new in each URL, so it says nothing of others.
+    URLs of one kind count together that have the same arguments, and one of these with one word for
+    a value. Values with digits number articles and their sections, some of which may be open.
     """
 
     def __init__(self) -> None:
@@ -55,4 +55,5 @@ def _list_groups(parts: UrlParts) -> Iterator[str]:
     """The names of a URL's groups: one for each argument with its value."""
     given = [(name, value) for name, value in parts.features if name[:1] == "?"]
     kind, names = "/".join(parts.kind), "".join(name for name, _ in given)
-    return (f"{NOINDEX} {kind}{names} {name}={value}" for name, value in given)
+    words = ((name, value) for name, value in given if not any(map(str.isdigit, value)))
+    return (f"{NOINDEX} {kind}{names} {name}={value}" for name, value in words)
