@@ -35,8 +35,9 @@ ROWS: Final = 2  # how often chrome may stand on a page, as above and below its 
 # page with only the rest may resemble it by 0.8 and more: near-copies would lose what they share.
 LEAST_OWN: Final = 0.2
 # Share of the characters of one in a list of links. With less, it says something of these, such as
-# "Operands: a, b", and may be all that tells two pages apart.
+# "Operands: a, b", and may be all that tells two pages apart, unless it is one of several entries.
 LINK: Final = 0.8
+ENTRIES: Final = 3
 LIST_LINKED: Final = 0.5  # of the characters in known neighbours, which then are a list of links
 FACTS: Final = 2  # lines besides its heading that distinguish a page from others with the same note
 
@@ -234,8 +235,10 @@ def find_templated(
     is_linked = 2 * linked >= sizes
     often, sure = (of & OFTEN) > 0, (of & SURE) > 0
     known = np.where(kept, often | ((of & SAME > 0) & ~running), of & (ALIKE | OFTEN) > 0)
+    entries = kept & is_linked & (of & LISTED > 0)
+    runs = np.cumsum(np.diff(entries, prepend=False))
     is_link = linked >= LINK * sizes
-    known |= kept & is_link & (of & LISTED > 0)
+    known |= entries & (is_link | (np.bincount(runs)[runs] >= ENTRIES))
     least = LEAST_OWN * sizes[kept].sum()
     if sizes[kept & ~known & ~sure].sum() > least:
         return known
