@@ -27,6 +27,10 @@ export URL ?=
 # More than the two processors of a small machine, as many tests wait for servers and crawls.
 SIDE_BY_SIDE = -p tests.support.side_by_side --processes 4
 
+# What becomes of items, in crawls of all kinds.
+ITEMS = $(addprefix tests/pipelines/,test_duplicates.py test_gone_urls.py test_no_answer.py \
+	items/test_fields.py)
+
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
@@ -75,12 +79,11 @@ matter: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 # A crawl of each kind, and each kind of connection: what else they need is the same code.
 oldest: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-min/bin/python -m pytest tests/test_any_project.py tests/store/test_connect.py \
-		tests/store/test_failures.py tests/test_addon.py::test_a_crawl \
-		tests/pipelines/test_duplicates.py
+		tests/store/test_failures.py tests/test_addon.py::test_a_crawl $(ITEMS)
 
 # What differs from one Scrapy to the next stands in crawler/scrapy_versions.py.
 scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp
-	$(VENV)-scrapy-$*/bin/python -m pytest tests/test_any_project.py tests/pipelines/test_duplicates.py
+	$(VENV)-scrapy-$*/bin/python -m pytest tests/test_any_project.py $(ITEMS)
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.support.pythons

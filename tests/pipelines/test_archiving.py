@@ -12,7 +12,7 @@ from crawler.dedup import Kind
 from crawler.dedup.archive.archived_pages import Archive
 from crawler.dedup.archive.database import archive_path
 from crawler.pipelines import DroppedPage
-from tests.pipelines.test_duplicates import ARTICLE, OTHER
+from tests.pipelines.stories import ARTICLE, OTHER
 
 HTML = (
     "<title>On tea</title><nav><a href=/>Home</a> <a href=/cups>All of our cups</a></nav>"

@@ -21,7 +21,7 @@ from crawler.pipelines.item_pages.item_page import ItemPage, Missing
 from crawler.pipelines.item_pages.origins import Origin, Origins
 from crawler.pipelines.item_pages.page_reader import PageReader
 from crawler.pipelines.result_middleware import ResultMiddleware
-from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
+from tests.pipelines.stories import ARTICLE, OTHER, html
 
 URLS = "https://a.example/1", "https://a.example/2"
 
