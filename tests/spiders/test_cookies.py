@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -16,9 +15,7 @@ from tldextract import TLDExtract
 from crawler.addon import Addon
 from crawler.spiders.cookies import CookiesMiddleware
 from tests.conftest import Outside
-from tests.spiders.webserver import Result, Web
-
-Crawl = Callable[..., Awaitable[Result]]
+from tests.spiders.webserver import Crawl, Web
 
 
 @pytest.fixture

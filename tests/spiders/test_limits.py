@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,9 +17,7 @@ from crawler.dedup import ConfigError
 from crawler.items import Page
 from crawler.spiders import retry_after, site
 from tests.conftest import wait_until
-from tests.spiders.webserver import Answer, Result, Web
-
-Crawl = Callable[..., Awaitable[Result]]
+from tests.spiders.webserver import Answer, Crawl, Web
 
 
 async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from crawler.items import Page
 from crawler.pipelines.gone import GoneUrls
 from crawler.pipelines.reporting import LeftOut
 from tests.conftest import Server
-from tests.spiders.webserver import Answer, Result, Web
+from tests.spiders.webserver import Answer, Crawl, Result, Web
 from tests.support.texts import article, text
 
-Crawl = Callable[..., Awaitable[Result]]
 STORY, HOME = text(article(1)), text(article(2))
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from w3lib.url import safe_url_string
 
 from crawler.spiders import sitemaps
-from tests.spiders.webserver import Answer, Result, Web
-
-Crawl = Callable[..., Awaitable[Result]]
+from tests.spiders.webserver import Answer, Crawl, Web
 
 
 async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl) -> None:

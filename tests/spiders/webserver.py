@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,3 +97,6 @@ class Result(NamedTuple):
     @property
     def paths(self) -> list[str]:
         return sorted("/" + item.url.split("/", 3)[3] for item in self.items)
+
+
+Crawl = Callable[..., Awaitable[Result]]
