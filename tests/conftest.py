@@ -68,7 +68,6 @@ LONGEST = (
     "test_readme.py",
     "store/test_promises.py",
     "test_commands_md.py",
-    "dedup/test_index.py",
     "test_demo_site.py",
     "test_release.py",
 )
