@@ -23,8 +23,8 @@ import numpy as np
 from . import elements
 from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
 from .elements import (
-    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden,
-    read_names,
+    DEEPEST, MOST_KINDS, OPEN, PHRASES, class_signs, hides_element, id_signs,
+    is_hidden, read_names,
 )
 from .head import (RECORD, Head, is_data, is_noted)
 from .hidden import (BESIDE, MOST_HIDDEN, is_gutter, is_number, is_unselected, is_line_number)
@@ -33,7 +33,7 @@ from .pictures import (
     CELLS, DRAWN, ITEM, MOST_ICONS, VALUED, drawing_name, formula_text, icon_text, is_formula,
     item_sign,
 )
-from .signs import (HIDDEN, NAMES, ROLE_BITS, TAG_BITS)
+from .signs import (HIDDEN, ROLE_BITS, TAG_BITS)
 
 include "pxi/nodes.pxi"
 include "pxi/columns.pxi"
@@ -54,7 +54,6 @@ cdef int64_t HIDDEN_BIT = HIDDEN, HIDDEN_CHARS = MOST_HIDDEN
 cdef bytes LINE_END_BYTES = LINE_BREAK.encode()
 cdef const char* LINE_END = LINE_END_BYTES
 cdef int64_t GUTTER_BITS = BESIDE
-cdef Py_ssize_t READ = NAME_READ
 cdef bint[16] is_phrase = [code in PHRASES for code in range(16)]  # a tag of that code
 
 def walk_tree(_Element root not None):
@@ -320,7 +319,7 @@ cdef class Walk:
                     names = text_of(attribute.children)
             elif strcmp(name, b"id") == 0:
                 id = text_of(attribute.children)
-                bits |= <int64_t>NAMES.bits(id[:READ])
+                bits |= <int64_t>id_signs(id)
             elif strcmp(name, b"role") == 0:
                 bits |= <int64_t>ROLE_BITS.get(text_of(attribute.children), 0)
             elif strcmp(name, b"hidden") == 0:

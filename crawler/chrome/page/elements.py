@@ -20,6 +20,7 @@ UNSHOWN: Final = "w-condition-invisible"  # Webflow's class of what a page is no
 # Classes of members that a class inherits, which are on another page as well. Doxygen's style hides
 # them; "text-inherit" and the like are other styles.
 _INHERITED: Final = re.compile(r"(?<!\S)inherit(?:_header)?(?!\S)|inherited")
+_DOCUMENTED: Final = re.compile(r"[.(/]")  # "http.cookies", "getComment()": no layout's names
 _SOURCE_COMMENT: Final = "tsd-comment"  # TypeDoc's class of what the source says: no reader's
 _UNSHOWN: Final = BIT["hidden"] | BIT["unshown"]
 MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
@@ -217,11 +218,17 @@ def class_signs(names: str) -> int:
     return bits
 
 
+def id_signs(name: str) -> int:
+    """Return the meaning of an element's id for its text; that of a documented name is none."""
+    name = name[:NAME_READ]
+    return 0 if _DOCUMENTED.search(name) else NAMES.bits(name)
+
+
 def other_signs(attributes: Mapping[str, str]) -> int:
     """Return the meaning of an element's id, role and hiding."""
     bits = 0
     if name := attributes.get("id"):
-        bits |= NAMES.bits(name[:NAME_READ])
+        bits |= id_signs(name)
     if role := attributes.get("role"):
         bits |= ROLE_BITS.get(role, 0)
     hidden = attributes.get("hidden")

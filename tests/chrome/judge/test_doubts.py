@@ -101,6 +101,21 @@ def test_a_chapter_about_cookies_is_text(part: str, page: str) -> None:
     assert said in text_of(MENU + f"<div>Appearance</div><main>{part.format(said)}</main>")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<section id=Request.cookies><div>{}</div></section>",
+        "<table><tr id='session/cookies'><td>Session</td><td>{}</td></tr></table>",
+        "<ol><li id='cookies(url:Url)'><p>{}</p></li></ol>",
+        "<dl><dt id=Request.comment>{}</dt><dd>The request of all.</dd></dl>",
+    ],
+)
+def test_ids_that_name_what_is_documented_say_nothing(part: str) -> None:
+    """No part of a layout is called so, as a style would have to write it otherwise."""
+    said = "Returns what the browser sent with its request, by name, in the order it came."
+    assert said in text_of(f"{MENU}<div><h1>The server</h1><p>{OWN}</p>{part.format(said)}</div>")
+
+
 def test_a_chapter_called_discussion_is_text() -> None:
     """The time of a page's last change signs no comments."""
     end = "<div id=footer>Last updated 2024-05-31 00:35:55 UTC</div>"
