@@ -27,6 +27,9 @@ DOCUMENTS = sorted(
 )
 
 _STYLES = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
+_PROGRESS = re.compile(
+    r"^scrapy dedup: [\d,]+ (?:pages · |documents read|of [\d,]+ ).*\n", re.MULTILINE
+)
 _FENCE = re.compile(
     r"^(?:<!-- (?P<mark>not run|given): (?P<why>(?:(?!-->).)*) -->\n+"
     r"|<!-- (?P<varies>varies) -->\n+)?"
@@ -108,7 +111,10 @@ def alone() -> Iterator[None]:
 def run_shell(
     commands: str, folder: Path, environment: Mapping[str, str], *, columns: int = 100
 ) -> str:
-    """What a terminal shows when the commands are run; they must succeed, without a traceback."""
+    """What a terminal shows when the commands are run; they must succeed, without a traceback.
+
+    Without the progress that commands tell of after some seconds, which a busy machine makes them.
+    """
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         ["sh", "-ec", commands],
@@ -121,7 +127,7 @@ def run_shell(
     os.close(follower)
     shown = b"".join(_read(leader))
     os.close(leader)
-    text = _STYLES.sub("", shown.decode()).replace("\r\n", "\n")
+    text = _PROGRESS.sub("", _STYLES.sub("", shown.decode()).replace("\r\n", "\n"))
     # A crawl whose pages all failed ends well.
     is_fine = process.wait(timeout=60) == 0 and "Traceback (most recent call last)" not in text
     assert is_fine, f"{commands}\n{text}"
